@@ -1,6 +1,6 @@
 #include "compiler/ExplainMemory.h"
 
-#include "compiler/SourcePlaces.h"
+#include "compiler/source/SourcePlaces.h"
 #include "passes/package/Figures.h"
 #include "llvm/ADT/MapVector.h"
 

@@ -1,7 +1,7 @@
 // What a device program holds while it runs, as plain data.
 #pragma once
 
-#include "compiler/explain/Explanation.h"
+#include "compiler/explanation/Explanation.h"
 #include "dialects/exec/ExecOps.h"
 
 namespace tessera {

@@ -1,7 +1,7 @@
 // A program as the phases expect it, from text, bytecode or a portable artifact.
 #pragma once
 
-#include "compiler/Diagnostics.h"
+#include "compiler/source/Diagnostics.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"

@@ -1,8 +1,8 @@
 #include "compiler/Road.h"
 
-#include "compiler/InputCheck.h"
 #include "compiler/ReadProgram.h"
 #include "compiler/Registration.h"
+#include "compiler/source/InputCheck.h"
 
 #include "mlir/Pass/PassManager.h"
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "compiler/Compile.h"
-#include "compiler/Diagnostics.h"
 #include "compiler/Phases.h"
+#include "compiler/source/Diagnostics.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"

@@ -68,7 +68,13 @@ include/tessera
 lib/version lib/text lib/command lib/files lib/process lib/target lib/machines lib/links lib/steps lib/mesh lib/cost lib/sharding lib/fusion lib/mends lib/solver lib/plan
 dialects
 passes
+compiler/explanation
+compiler/source
 compiler
+compiler/mends
+compiler/explain
+compiler/plan compiler/calibrate
+compiler/commands
 """
 # The runtime stands beside the compiler: of what is outside it sees only these.
 RUNTIME_SEES = ("include/tessera", "lib/version", "lib/text", "lib/command", "lib/files", "lib/process", "lib/machines", "lib/links", "lib/steps")

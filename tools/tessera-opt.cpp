@@ -1,8 +1,8 @@
 // tessera-opt: runs any pass or phase over a module, for tests and for reading what each leaves.
 #include "compiler/DeepStack.h"
-#include "compiler/PortableArtifact.h"
 #include "compiler/Registration.h"
-#include "compiler/SourceText.h"
+#include "compiler/source/PortableArtifact.h"
+#include "compiler/source/SourceText.h"
 #include "lib/files/InputFile.h"
 #include "lib/files/OutputFile.h"
 #include "lib/version/Version.h"

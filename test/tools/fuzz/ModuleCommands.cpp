@@ -3,10 +3,10 @@
 
 #include "compiler/Compile.h"
 #include "compiler/DeepStack.h"
-#include "compiler/Diagnostics.h"
-#include "compiler/PortableArtifact.h"
 #include "compiler/Registration.h"
-#include "compiler/SourceText.h"
+#include "compiler/source/Diagnostics.h"
+#include "compiler/source/PortableArtifact.h"
+#include "compiler/source/SourceText.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/MLIRContext.h"

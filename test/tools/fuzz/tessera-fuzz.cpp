@@ -9,8 +9,8 @@
 // END one of exit, signal, and then BYTES of what the child wrote to its standard error. A child
 // has `seconds` of a core and sixteen times that by the clock (others may need the machine, too),
 // and `bytes` of memory.
-#include "compiler/CommandLine.h"
-#include "compiler/SandboxedRead.h"
+#include "compiler/commands/CommandLine.h"
+#include "compiler/source/SandboxedRead.h"
 #include "runtime/tool/RunCommand.h"
 #include "test/tools/fuzz/Commands.h"
 

@@ -1,7 +1,7 @@
 // Well-known machines are topologies that compiler and IR take.
 #include "lib/machines/Machines.h"
 #include "compiler/Registration.h"
-#include "compiler/TopologyFile.h"
+#include "compiler/source/TopologyFile.h"
 #include "dialects/tessera/Marks.h"
 #include "lib/cost/Topology.h"
 #include "lib/cost/TopologyText.h"

@@ -1,5 +1,5 @@
 // A function that is called from several places lies otherwise in each, where a plan says so.
-#include "compiler/PlanCalls.h"
+#include "compiler/plan/Calls.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"

@@ -1,6 +1,6 @@
 // What plans cost in the search's model, beside what the road makes of the program.
 #include "compiler/Registration.h"
-#include "compiler/TopologyFile.h"
+#include "compiler/source/TopologyFile.h"
 #include "dialects/tessera/Marks.h"
 #include "lib/plan/KnownPlans.h"
 #include "lib/plan/Search.h"

@@ -8,7 +8,7 @@
 
 #include "compiler/Phases.h"
 #include "compiler/Registration.h"
-#include "compiler/TopologyFile.h"
+#include "compiler/source/TopologyFile.h"
 #include "dialects/tessera/Marks.h"
 #include "lib/plan/Meshes.h"
 #include "lib/plan/Search.h"

@@ -1,0 +1,250 @@
+#include "compiler/calibrate/Calibrate.h"
+
+#include "compiler/calibrate/Run.h"
+#include "lib/cost/SharedCores.h"
+#include "lib/target/Target.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+#include <unistd.h>
+
+namespace tessera {
+namespace {
+
+using calibration::CollectiveProgram;
+using calibration::Compiled;
+using calibration::Program;
+
+// What is known of the machine without measuring.
+cost::Topology describedMachine() {
+  cost::Topology topology;
+  topology.name = "calibrated";
+  topology.device = cost::referenceRates();
+  topology.computingAtOnce = std::max(1u, std::thread::hardware_concurrency());
+  long cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  topology.device.cacheBytes = cache > 0 ? double(cache) : 1e6;
+  long near = sysconf(_SC_LEVEL1_DCACHE_SIZE);
+  topology.device.nearBytes = near > 0 ? 0.75 * double(near) : 24e3;
+  if (llvm::Expected<target::Choice> chosen = target::choose("cpu", "native")) {
+    const target::Processor &processor = chosen->processors.front();
+    topology.device.vectorBytes = double(processor.vectorBits) / 8;
+    if (llvm::is_contained(processor.features, "amx-bf16"))
+      topology.device.tileRows = 16;
+  } else {
+    llvm::consumeError(chosen.takeError());
+  }
+  // Devices of one process share a memory: there are no links, and the cores do what is exchanged.
+  topology.network.link = {0, 1e15};
+  long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGE_SIZE);
+  if (pages > 0 && page > 0)
+    topology.spaces["device"].bytes =
+        int64_t(pages) * page / std::max<int64_t>(topology.computingAtOnce, 1);
+  return topology;
+}
+
+// The two least of some measurements.
+struct Least {
+  double seconds = 1e30, next = 1e30;
+
+  void add(double measured) {
+    next = std::min(next, std::max(measured, seconds));
+    seconds = std::min(measured, seconds);
+  }
+  bool isConfirmed() const { return next < 1.04 * seconds; }
+};
+
+class Calibrator {
+public:
+  explicit Calibrator(const CalibrationOptions &options)
+      : options(options), result{"", described, {}, {}, {}, {}} {}
+
+  Calibration run() {
+    cost::Topology &topology = result.topology;
+    int64_t cores = options.process ? 1 : topology.computingAtOnce;
+    std::vector<Program> all = programsOfCores(cores);
+    std::vector<CollectiveProgram> collectives;
+    if (options.process)
+      collectives = programsOfLinks(options.process->size);
+    std::vector<Program> shared =
+        cores > 1 ? calibration::sharedPrograms(cores) : std::vector<Program>();
+    std::vector<Program> caches;
+    if (!options.quick)
+      caches = calibration::cachePrograms(cores);
+    std::vector<Program> tiles;
+    if (described.device.tileRows > 0)
+      tiles = calibration::tilePrograms(cores);
+    total = all.size() + collectives.size() + shared.size() + caches.size() + tiles.size();
+    findSharedCache(caches, calibration::cacheBytes(cores));
+    if (result.error.empty())
+      findClock(tiles);
+    if (!result.error.empty())
+      return std::move(result);
+    all = programsOfCores(cores); // of sizes that the shared cache has, and has not
+    std::vector<cost::Observation> observed = observe(all);
+    if (!result.error.empty())
+      return std::move(result);
+    topology.device = cost::fitRates(topology.device, observed);
+    result.observed = std::move(observed);
+    for (const Program &program : all)
+      result.texts.push_back(program.text);
+    if (options.process)
+      findLinks(collectives);
+    else
+      findSharing(shared);
+    topology.device.flopsPerSecond = topology.device.kernels["product_f32"];
+    topology.device.flopsByType["bf16"] = topology.device.kernels["product_bf16"];
+    topology.device.flopsByType["f64"] = topology.device.kernels["product_f64"];
+    topology.device.bytesPerSecond = topology.device.kernels["streams"];
+    return std::move(result);
+  }
+
+private:
+  std::vector<Program> programsOfCores(int64_t cores) const {
+    std::vector<Program> all =
+        calibration::kernelPrograms(cores, result.topology.device.sharedBytes, options.quick);
+    if (!options.process)
+      llvm::append_range(all, calibration::collectivePrograms(4 * cores, 4 * cores, options.quick));
+    return all;
+  }
+
+  // Where the same kernels begin to take longer, their arrays are too many for the cache that cores
+  // share.
+  void findSharedCache(const std::vector<Program> &programs, llvm::ArrayRef<double> bytes) {
+    std::vector<cost::Observation> observed = observe(programs);
+    result.names.clear();
+    if (observed.empty())
+      return;
+    auto each = [&](size_t i) { return observed[i].seconds / observed[i].launches; };
+    double least = each(0), most = each(observed.size() - 1);
+    if (most < 1.25 * least)
+      return; // nothing to be seen
+    size_t first = 1;
+    while (each(first) < std::sqrt(least * most))
+      ++first;
+    result.topology.device.sharedBytes = std::sqrt(bytes[first - 1] * bytes[first]);
+  }
+
+  // How much longer computing takes beside products by tiles.
+  void findClock(const std::vector<Program> &programs) {
+    std::vector<cost::Observation> observed = observe(programs);
+    result.names.clear();
+    if (observed.empty())
+      return;
+    double alone = observed[0].seconds, both = observed[2].seconds - observed[1].seconds;
+    result.topology.device.besideTiles = std::clamp(both / alone, 1.0, 3.0);
+  }
+
+  // Of neighbours by twos, fours, .. and of all.
+  std::vector<CollectiveProgram> programsOfLinks(int64_t size) const {
+    std::vector<CollectiveProgram> all;
+    for (int64_t group = 2; group < 2 * size; group *= 2)
+      if (int64_t members = std::min(group, size); size % members == 0)
+        llvm::append_range(all, calibration::collectivePrograms(size, members, options.quick, 30));
+    return all;
+  }
+
+  // What collectives take beside their kernels is the links'.
+  void findLinks(const std::vector<CollectiveProgram> &programs) {
+    cost::Topology &topology = result.topology;
+    cost::DeviceRates &rates = topology.device;
+    rates.kernels.erase(nameOf(cost::Term::Exchanged));
+    rates.kernels.erase(nameOf(cost::Term::Combined));
+    rates.meetingSeconds = 0;
+    topology.computingAtOnce = 0; // each process on cores of its own, as it was measured
+    topology.spaces.clear();      // how many processes share a machine's memory is not known
+    std::vector<Program> plain(programs.begin(), programs.end());
+    std::vector<cost::Observation> observed = observe(plain);
+    for (auto [program, one] : llvm::zip(programs, observed)) {
+      double kernels = cost::predictedSeconds(rates, one);
+      result.collectives.push_back(
+          {program.kind, program.group, program.bytes,
+           std::max(one.seconds - kernels, 0.1 * one.seconds) / std::max(one.meetings, 1.0)});
+    }
+    topology.network = cost::fitLinks(result.collectives);
+  }
+
+  // All programs one after the other, and again those of which no two measurements agree: what
+  // disturbs for a second spoils one, and a machine that is slower for a while is seen to be.
+  std::vector<cost::Observation> observe(const std::vector<Program> &programs) {
+    std::vector<Compiled> compiled;
+    std::vector<Least> least(programs.size());
+    for (int round = 0; round < mostRounds(); ++round)
+      for (size_t i = 0; i < programs.size(); ++i) {
+        if (round >= 2 && least[i].isConfirmed())
+          continue;
+        if (options.progress)
+          options.progress(done + i, total, programs[i].name);
+        if (round == 0)
+          compiled.push_back(compileFor(
+              programs[i], options.process && programs[i].devices > 1 ? described : counted(),
+              target::kDefaultTarget));
+        double seconds = calibration::secondsOf(programs[i], compiled[i], options, result.error);
+        if (!result.error.empty())
+          return {};
+        least[i].add(seconds);
+      }
+    done += programs.size();
+    std::vector<cost::Observation> observed;
+    for (size_t i = 0; i < programs.size(); ++i) {
+      cost::Observation one = compiled[i].work;
+      one.seconds = least[i].seconds;
+      // Devices that take turns: each does its part of the time.
+      double turns = cost::turnsOf(result.topology, programs[i].devices);
+      one.seconds /= turns;
+      one.steps /= turns;
+      observed.push_back(one);
+      result.names.push_back(programs[i].name);
+    }
+    return observed;
+  }
+
+  // Processes measure together, so often as all do.
+  int mostRounds() const { return options.process ? 2 : 6; }
+
+  // What idle cores that take their part leave over, of the same on one core.
+  void findSharing(const std::vector<Program> &programs) {
+    if (programs.empty())
+      return;
+    size_t named = result.names.size();
+    std::vector<cost::Observation> observed = observe(programs);
+    result.names.resize(named);
+    if (!result.error.empty())
+      return;
+    cost::DeviceRates &rates = result.topology.device;
+    size_t count = observed.size() / 2; // alone, then shared
+    double cores = double(result.topology.computingAtOnce), together = 0, waited = 0;
+    for (size_t i = 0; i < count; ++i) {
+      double speedup = observed[i].seconds / observed[count + i].seconds;
+      together = std::max(together, std::min(speedup / cores, 1.0));
+    }
+    rates.coresTogether = std::max(together, 1 / cores);
+    for (size_t i = 0; i < count; ++i) {
+      double least = observed[i].seconds / (cores * rates.coresTogether);
+      double rest = (observed[count + i].seconds - least) / observed[i].launches;
+      waited += std::max(0.0, rest) / double(count);
+    }
+    rates.sharingSeconds = std::min(waited, 1e-4);
+  }
+
+  // What is known before rates are: work is counted by it.
+  cost::Topology counted() const {
+    cost::Topology topology = described;
+    topology.device.sharedBytes = result.topology.device.sharedBytes;
+    topology.device.besideTiles = result.topology.device.besideTiles;
+    return topology;
+  }
+
+  const CalibrationOptions &options;
+  const cost::Topology described = describedMachine(); // the same in all processes
+  Calibration result;
+  size_t done = 0, total = 0;
+};
+
+} // namespace
+
+Calibration calibrate(const CalibrationOptions &options) { return Calibrator(options).run(); }
+
+} // namespace tessera

@@ -1,0 +1,292 @@
+#include "compiler/calibrate/List.h"
+
+#include "llvm/ADT/Twine.h"
+
+namespace tessera::calibration {
+namespace {
+
+void addElementwise(Programs &to, bool quick) {
+  llvm::SmallVector<int64_t> sizes{4096, 65536};
+  if (quick)
+    sizes = {16384};
+  auto repeat = [](int times, auto f) {
+    return [=](Body &body, const std::string &type) {
+      std::string x = "%x0";
+      for (int i = 0; i < times; ++i)
+        x = f(body, x, type);
+      return x;
+    };
+  };
+  to.elementwise("arithmetic", sizes, 3e-10,
+                 repeat(6, [](Body &body, const std::string &x, const std::string &type) {
+                   return body.binary("maximum", body.damped(x, type),
+                                      body.unary("negate", x, type), type);
+                 }));
+  to.elementwise("little arithmetic", {2048, 16384}, 1e-10,
+                 repeat(1, [](Body &body, const std::string &x, const std::string &type) {
+                   return body.damped(x, type);
+                 }));
+  to.elementwise("arithmetic of bf16", {sizes.front()}, 2e-9,
+                 repeat(3, [](Body &body, const std::string &x,
+                              const std::string &type) { return body.damped(x, type); }),
+                 "bf16");
+  to.elementwise("division", sizes, 5e-10,
+                 repeat(3, [](Body &body, const std::string &x, const std::string &type) {
+                   std::string one = body.number("1.0", type);
+                   return body.binary("divide", one, body.binary("add", x, one, type), type);
+                 }));
+  to.elementwise("root", sizes, 5e-10,
+                 repeat(2, [](Body &body, const std::string &x, const std::string &type) {
+                   std::string one = body.number("1.0", type);
+                   return body.unary("rsqrt", body.binary("add", x, one, type), type);
+                 }));
+  for (const char *op : {"exponential", "tanh", "logistic"})
+    to.elementwise(op, sizes, 5e-10,
+                   repeat(2, [op](Body &body, const std::string &x, const std::string &type) {
+                     return body.unary(op, body.unary("negate", x, type), type);
+                   }));
+  for (const char *op : {"sine", "log_plus_one"})
+    to.elementwise(op, sizes.front(), 3e-9,
+                   repeat(1, [op](Body &body, const std::string &x, const std::string &type) {
+                     return body.unary(op, body.unary("abs", x, type), type);
+                   }));
+  to.elementwise("integer remainder", {4096}, 4e-9,
+                 repeat(1,
+                        [](Body &body, const std::string &x, const std::string &type) {
+                          std::string seven = body.number("7", type);
+                          return body.binary("add", x, body.binary("remainder", x, seven, type),
+                                             type);
+                        }),
+                 "i32");
+  to.elementwise("exponential of f64", {4096}, 1e-8,
+                 repeat(1,
+                        [](Body &body, const std::string &x, const std::string &type) {
+                          return body.unary("exponential", body.unary("negate", x, type), type);
+                        }),
+                 "f64");
+}
+
+// As models have them: normalisation, attention's weights, activations, an optimiser's step.
+void addComposites(Programs &to, bool quick) {
+  for (auto [rows, columns] : {std::pair<int64_t, int64_t>{64, 256}, {256, 512}, {256, 64}}) {
+    std::string type = tensor({rows, columns}), row = tensor({rows}), column = tensor({columns});
+    double points = double(rows * columns);
+    Body softmax;
+    std::string top = softmax.reduce("maximum", "%x0", type, "1", row);
+    std::string shifted =
+        softmax.binary("subtract", "%x0", softmax.broadcast(top, row, "0", type), type);
+    std::string e = softmax.unary("exponential", shifted, type);
+    std::string sum = softmax.reduce("add", e, type, "1", row);
+    std::string y = softmax.binary("divide", e, softmax.broadcast(sum, row, "0", type), type);
+    std::string size = std::to_string(rows) + "x" + std::to_string(columns);
+    to.add("softmax " + size, points * 6e-10, {{type, y}}, softmax);
+
+    Body norm;
+    std::string total =
+        norm.reduce("add", norm.binary("multiply", "%x0", "%x0", type), type, "1", row);
+    std::string scale =
+        norm.unary("rsqrt", norm.binary("add", total, norm.number("1.0", row), row), row);
+    std::string scaled =
+        norm.binary("multiply", "%x0", norm.broadcast(scale, row, "0", type), type);
+    to.add("normalisation " + size, points * 3e-10, {{type, scaled}}, norm);
+
+    Body columns2;
+    std::string down = columns2.reduce("add", "%x0", type, "0", column);
+    std::string moved = columns2.binary(
+        "add", "%x0",
+        columns2.broadcast(
+            columns2.binary("multiply", down, columns2.number("1.0e-3", column), column), column,
+            "1", type),
+        type);
+    to.add("sum of columns " + size, points * 3e-10, {{type, columns2.damped(moved, type)}},
+           columns2);
+    if (quick)
+      return;
+  }
+  // Adam, over more than a cache holds.
+  for (int64_t size : {int64_t{3} << 20, int64_t{1} << 16}) {
+    std::string type = tensor({size});
+    Body adam;
+    auto mixed = [&](const std::string &x, const std::string &y) {
+      return adam.binary("add", adam.binary("multiply", x, adam.number("0.9", type), type),
+                         adam.binary("multiply", y, adam.number("0.1", type), type), type);
+    };
+    std::string m = mixed("%x1", "%x3");
+    std::string v = mixed("%x2", adam.binary("multiply", "%x3", "%x3", type));
+    std::string root =
+        adam.binary("add", adam.unary("sqrt", v, type), adam.number("1.0", type), type);
+    std::string step = adam.binary("divide", m, root, type);
+    std::string w = adam.binary(
+        "subtract", "%x0", adam.binary("multiply", step, adam.number("1.0e-3", type), type), type);
+    to.add("optimiser " + std::to_string(size), double(size) * 1.5e-9,
+           {{type, w}, {type, m}, {type, v}, {type, "%x3"}}, adam);
+  }
+}
+
+void addMemory(Programs &to, bool quick) {
+  for (int64_t size : {int64_t{1} << 23, int64_t{1} << 21, int64_t{1} << 15}) {
+    std::string type = tensor({size});
+    Body sum;
+    std::string y = sum.binary("add", "%x0",
+                               sum.binary("multiply", "%x1", sum.number("0.5", type), type), type);
+    to.add("stream " + std::to_string(size), double(size) * 8e-10, {{type, "%x1"}, {type, y}}, sum);
+  }
+  for (int64_t size : {int64_t{64}, int64_t{256}, int64_t{2048}}) {
+    std::string type = tensor({size, size});
+    Body body;
+    std::string y = body.damped(body.transpose("%x0", "1, 0", type, type), type);
+    to.add("transpose " + std::to_string(size), double(size * size) * 1e-9, {{type, y}}, body);
+    if (quick)
+      break;
+  }
+  // Loops of few elements: the halves of rows change places, as when positions are turned in.
+  {
+    std::string type = tensor({512, 16}), half = tensor({512, 8}), row = tensor({512});
+    Body body;
+    std::string low = body.add("slice %x0 [0:512, 0:8] : (" + type + ") -> " + half);
+    std::string high = body.add("slice %x0 [0:512, 8:16] : (" + type + ") -> " + half);
+    std::string turned = body.add("concatenate " + body.unary("negate", high, half) + ", " + low +
+                                  ", dim = 1 : (" + half + ", " + half + ") -> " + type);
+    std::string y = body.binary("multiply", body.damped(turned, type),
+                                body.broadcast("%x1", row, "0", type), type);
+    to.add("short rows", 512 * 4e-9, {{type, y}, {row, "%x1"}}, body);
+  }
+  // Four columns of many: few enough rows that lines stay at hand until the next column is read, and
+  // more.
+  for (int64_t rows : {int64_t{512}, int64_t{4096}}) {
+    std::string all = tensor({rows, 64}), some = tensor({rows, 4}), wide = tensor({4, rows});
+    Body body;
+    std::string part =
+        body.add("slice %x0 [0:" + std::to_string(rows) + ", 0:4] : (" + all + ") -> " + some);
+    std::string y = body.transpose(part, "1, 0", some, wide);
+    to.add("four columns of " + std::to_string(rows), double(4 * rows) * 1e-9,
+           {{all, "%x0"}, {wide, body.binary("add", body.damped("%x1", wide), y, wide)}}, body);
+  }
+  {
+    std::string from = tensor({64, 12, 32}), to3 = tensor({32, 12, 64});
+    Body body;
+    std::string y = body.transpose("%x0", "2, 1, 0", from, to3);
+    std::string back = body.damped(body.transpose(y, "2, 1, 0", to3, from), from);
+    std::string reversed = body.add("reverse " + back + ", dims = [2] : " + from);
+    to.add("reversed", 64 * 12 * 32 * 1e-9, {{from, reversed}}, body);
+  }
+  std::string table = tensor({512, 128}), indices = tensor({1024}, "i32"),
+              wide = tensor({1024, 128});
+  for (bool isRow : {true, false}) {
+    Body body;
+    std::string slice = isRow ? "1, 128" : "1, 1";
+    std::string column = body.add("reshape %x1 : (" + indices + ") -> " + tensor({1024, 1}, "i32"));
+    std::string index = column;
+    std::string result = isRow ? wide : tensor({1024});
+    if (!isRow)
+      index = body.add("concatenate " + column + ", " + column + ", dim = 1 : (" +
+                       tensor({1024, 1}, "i32") + ", " + tensor({1024, 1}, "i32") + ") -> " +
+                       tensor({1024, 2}, "i32"));
+    std::string numbers =
+        isRow ? "offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0]"
+              : "collapsed_slice_dims = [0, 1], start_index_map = [0, 1]";
+    std::string y = body.raw(
+        "\"stablehlo.gather\"(%x0, " + index + ") <{dimension_numbers = #stablehlo.gather<" +
+        numbers + ", index_vector_dim = 1>, indices_are_sorted = false, slice_sizes = array<i64: " +
+        slice + ">}> : (" + table + ", " + tensor({1024, isRow ? 1 : 2}, "i32") + ") -> " + result);
+    std::string sum = body.binary(
+        "add", body.binary("multiply", "%x2", body.number("0.5", result), result), y, result);
+    to.add(isRow ? "lookup of rows" : "lookup of elements", 1024 * (isRow ? 4e-8 : 3e-9),
+           {{table, "%x0"}, {indices, "%x1"}, {result, sum}}, body);
+  }
+  std::string rows = tensor({16, 256});
+  Body sort;
+  sort.text = "      %s = \"stablehlo.sort\"(%x0) <{dimension = 1 : i64, is_stable = true}> ({\n"
+              "      ^bb0(%l: tensor<f32>, %r: tensor<f32>):\n"
+              "        %less = stablehlo.compare LT, %l, %r, TOTALORDER : (tensor<f32>, "
+              "tensor<f32>) -> tensor<i1>\n"
+              "        stablehlo.return %less : tensor<i1>\n      }) : (" +
+              rows + ") -> " + rows + "\n";
+  to.add("sort", 16 * 256 * 3e-8, {{rows, sort.unary("negate", "%s", rows)}}, sort);
+  Body scatter;
+  std::string updates = tensor({1024, 128});
+  scatter.text = "      %at = stablehlo.reshape %x1 : (" + indices + ") -> " +
+                 tensor({1024, 1}, "i32") +
+                 "\n      %s = \"stablehlo.scatter\"(%x0, %at, %x2) <{scatter_dimension_numbers = "
+                 "#stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], "
+                 "scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({\n"
+                 "      ^bb0(%l: tensor<f32>, %r: tensor<f32>):\n"
+                 "        %sum = stablehlo.add %l, %r : tensor<f32>\n"
+                 "        stablehlo.return %sum : tensor<f32>\n      }) : (" +
+                 table + ", " + tensor({1024, 1}, "i32") + ", " + updates + ") -> " + table + "\n";
+  to.add("scatter of rows", 1024 * 6e-8,
+         {{table, scatter.damped("%s", table)}, {indices, "%x1"}, {updates, "%x2"}}, scatter);
+}
+
+// Of 64 channels with 64, in so many groups.
+void addConvolution(Programs &to, const std::string &name, int64_t channels, int64_t groups,
+                    double secondsOfTrip) {
+  std::string image = tensor({2, 16, 16, 64}), kernel = tensor({3, 3, channels, 64});
+  Body body;
+  std::string y = body.add(
+      "convolution(%x0, %x1) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = "
+      "{stride = [1, 1], pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count "
+      "= " +
+      std::to_string(groups) + " : i64} : (" + image + ", " + kernel + ") -> " + image);
+  to.add(name, secondsOfTrip, {{image, body.damped(y, image)}, {kernel, "%x1"}}, body);
+}
+
+void addProducts(Programs &to, double sharedBytes, bool quick) {
+  for (const char *element : {"f32", "bf16"}) {
+    to.product({256, 256, 256}, 1, element, false, false);
+    to.product({32, 512, 512}, 1, element, false, false);
+    if (quick)
+      continue;
+    to.product({512, 512, 512}, 1, element, false, true);
+    to.product({256, 384, 128}, 1, element, true, false);
+    to.product({64, 64, 64}, 16, element, false, true);
+    to.product({128, 32, 128}, 8, element, false, false);
+    to.product({4, 512, 512}, 1, element, false, false);
+    to.product({128, 512, 16}, 1, element, false, false);
+  }
+  if (quick)
+    return;
+  // In no core's cache when they come again; in no cache at all.
+  double most = ofMachine(64e6, to.devices);
+  for (double bytes : {sharedBytes > 0 ? 0.4 * sharedBytes : most / 4, most}) {
+    to.product({32, 768, 384}, 1, "f32", false, false, bytes);
+    to.product({16, 512, 512}, 1, "f32", false, false, bytes);
+    to.product({32, 512, 512}, 1, "f32", false, false, bytes);
+    to.product({128, 512, 512}, 1, "f32", false, false, bytes);
+    to.results(768, 384, 32, bytes);
+    to.results(512, 768, 128, bytes);
+  }
+  to.product({128, 128, 128}, 1, "f64", false, false);
+  addConvolution(to, "convolution", 64, 1, 6e-4);
+  addConvolution(to, "depthwise convolution", 1, 64, 2e-4);
+}
+
+// Nearly nothing in each kernel; few of them and more, for what a step takes.
+void addLaunches(Programs &to) {
+  for (int kernels : {8, 24}) {
+    std::string type = tensor({16});
+    Body body;
+    std::string x = "%x0";
+    for (int i = 0; i < kernels; ++i) {
+      std::string y = body.damped(x, type);
+      x = body.add("optimization_barrier " + y + " : " + type);
+    }
+    double trip = 1e-7 * kernels + 1e-7;
+    to.add("launches " + std::to_string(kernels), trip, {{type, x}}, body);
+    to.add("step of " + std::to_string(kernels), trip, {{type, x}}, body, trip);
+  }
+}
+
+} // namespace
+
+std::vector<Program> kernelPrograms(int64_t cores, double sharedBytes, bool quick) {
+  Programs programs(cores);
+  addElementwise(programs, quick);
+  addComposites(programs, quick);
+  addMemory(programs, quick);
+  addProducts(programs, sharedBytes, quick);
+  addLaunches(programs);
+  return std::move(programs.all);
+}
+
+} // namespace tessera::calibration

@@ -1,0 +1,61 @@
+#include "compiler/calibrate/Programs.h"
+
+#include "compiler/calibrate/List.h"
+
+namespace tessera::calibration {
+
+std::vector<double> cacheBytes(int64_t cores) {
+  std::vector<double> all;
+  for (double bytes : {8e6, 16e6, 32e6, 64e6})
+    all.push_back(ofMachine(bytes, cores));
+  return all;
+}
+
+std::vector<Program> cachePrograms(int64_t cores) {
+  Programs programs(cores);
+  for (double bytes : cacheBytes(cores))
+    programs.product({32, 512, 512}, 1, "f32", false, false, bytes);
+  return std::move(programs.all);
+}
+
+std::vector<Program> tilePrograms(int64_t cores) {
+  Programs programs(cores);
+  std::string array = tensor({1 << 16}), matrix = tensor({256, 256}, "bf16");
+  for (auto [computes, multiplies] : {std::pair{true, false}, {false, true}, {true, true}}) {
+    Body body;
+    std::vector<Carried> carried;
+    if (computes)
+      carried.push_back({array, body.unary("logistic", "%x0", array)});
+    if (multiplies) {
+      std::string first = "%x" + std::to_string(carried.size()),
+                  second = "%x" + std::to_string(carried.size() + 1);
+      carried.push_back({matrix, body.dot(first, second, "contracting_dims = [1] x [0]", matrix,
+                                          matrix, matrix)});
+      carried.push_back({matrix, second});
+    }
+    programs.add(computes && multiplies ? "logistic beside tiles"
+                 : computes             ? "logistic alone"
+                                        : "tiles",
+                 4e-5, carried, body, 4e-3);
+  }
+  return std::move(programs.all);
+}
+
+std::vector<Program> sharedPrograms(int64_t cores) {
+  Programs programs(1);
+  programs.product({512, 512, 512}, 1, "f32", false, false);
+  programs.product({64, 512, 512}, 1, "f32", false, false);
+  Body body;
+  std::string type = tensor({1 << 16}), x = "%x0";
+  for (int i = 0; i < 4; ++i)
+    x = body.unary("logistic", x, type);
+  programs.add("shared logistic", 3e-5, {{type, x}}, body);
+  std::vector<Program> all = programs.all; // alone
+  for (Program &program : programs.all) {
+    program.threads = cores;
+    all.push_back(std::move(program));
+  }
+  return all;
+}
+
+} // namespace tessera::calibration

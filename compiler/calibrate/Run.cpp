@@ -1,0 +1,65 @@
+#include "compiler/calibrate/Run.h"
+
+#include "compiler/Compile.h"
+#include "lib/cost/TopologyText.h"
+
+#include "llvm/Support/JSON.h"
+
+#include <algorithm>
+
+namespace tessera::calibration {
+
+Compiled compileFor(const Program &program, const cost::Topology &topology,
+                    llvm::StringRef target) {
+  CompileOptions options;
+  options.inputName = program.name;
+  options.target = target.str();
+  options.topology = cost::topologyText(topology);
+  auto ignore = [](llvm::StringRef) {};
+  CompileResult result = compile(program.text, options, {ignore, ignore, ignore});
+  Compiled compiled{std::move(result.program), result.error, {}};
+  llvm::Expected<llvm::json::Value> report = llvm::json::parse(result.report);
+  if (!report) {
+    llvm::consumeError(report.takeError());
+    return compiled;
+  }
+  const llvm::json::Object *work =
+      report->getAsObject() ? report->getAsObject()->getObject("work") : nullptr;
+  if (!work)
+    return compiled;
+  auto number = [&](llvm::StringRef name) { return work->getNumber(name).value_or(0); };
+  for (unsigned i = 0; i < cost::kTerms; ++i)
+    compiled.work.terms.amount[i] = number(cost::nameOf(static_cast<cost::Term>(i)));
+  compiled.work.steps = number("steps");
+  compiled.work.launches = number("launches");
+  compiled.work.instructions = number("instructions");
+  compiled.work.meetings = number("meetings");
+  return compiled;
+}
+
+double secondsOf(const Program &program, const Compiled &compiled,
+                 const CalibrationOptions &options, std::string &error) {
+  auto fail = [&](const std::string &why) {
+    error = "error: calibration program '" + program.name + "': " + why;
+    return 0.0;
+  };
+  if (!compiled.error.empty())
+    return fail(compiled.error);
+  std::vector<double> seconds;
+  bool overProcesses = options.process && program.devices > 1;
+  // Short steps, too, for longer than another process keeps a core at a time.
+  command::ProgramToMeasure measured{.bytes = compiled.bytes,
+                                     .workers = static_cast<uint32_t>(program.threads),
+                                     .overProcesses = overProcesses,
+                                     .steps = options.quick   ? 5
+                                              : overProcesses ? 15
+                                                              : 1000,
+                                     .seconds = options.quick ? 0.03 : 0.06,
+                                     .leastSteps = options.quick ? 1 : 4};
+  std::string wrong = options.measuring.measure(measured, seconds);
+  // What a step takes when nobody else is in the way.
+  return wrong.empty() && !seconds.empty() ? *std::min_element(seconds.begin(), seconds.end())
+                                           : fail(wrong);
+}
+
+} // namespace tessera::calibration

@@ -1,0 +1,51 @@
+// A plan as JSON, and as people read it.
+#pragma once
+
+#include "compiler/explanation/Decision.h"
+#include "compiler/plan/Trial.h"
+#include "lib/plan/HiddenSearch.h"
+
+namespace tessera::planning {
+
+constexpr char kSearch[] = "search"; // the kind of what no name is known for
+
+// A way to shard the program, compiled.
+struct Candidate {
+  std::string kind; // "data", "tensor", ..
+  const OnMesh *onMesh = nullptr;
+  plan::Assignment folded, values;          // `values`: of the whole program, once it is tried
+  double seconds = 0, lowerBound = 0;       // as the search counts; 0: no bound is known
+  double computing = 0, leastComputing = 0; // of `seconds`; of any plan on the mesh
+  // Where communication hides behind computing, and what no plan on the mesh is below then; 0: not known.
+  plan::HiddenTime hiding;
+  double hidingBound = 0;
+  bool isFound = false, isTried = false; // by the search; by compiling it
+  Tried tried;
+};
+
+struct Planned {
+  const Candidate *best = nullptr;
+  std::vector<const Candidate *> others; // of other kinds, the quickest of each
+  std::vector<explain::Decision> decisions;
+  std::string name; // of the program
+  double searchSeconds = 0;
+};
+
+std::string planJson(const Planned &planned, mlir::ModuleOp read);
+// With `all`: every decision, not only the ten that matter most.
+std::string planText(const Planned &planned, mlir::ModuleOp read, bool all);
+
+// "the result of dot_general at model.py:7 in layer".
+std::string constraintText(mlir::Operation *op);
+
+// What no plan on the mesh is below, and what the plan takes in the same terms: all that the search counts;
+// what it counts where communication hides behind computing; or its computing and what the compiled program
+// waits for beside, where nothing computes in less than the bound. None where none says anything.
+struct Proof {
+  enum Of { All, Hiding, Computing } of = All;
+  double seconds = 0, lowerBound = 0;
+  double gap() const { return std::max(0.0, 1 - lowerBound / seconds); }
+};
+std::optional<Proof> proofOf(const Candidate &candidate);
+
+} // namespace tessera::planning

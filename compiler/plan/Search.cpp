@@ -1,0 +1,132 @@
+#include "compiler/plan/Search.h"
+
+#include "lib/plan/Search.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+#include <set>
+
+namespace tessera::planning {
+
+using namespace mlir;
+
+namespace {
+
+// But for what is computed from constants alone.
+bool isSamePlan(const plan::Program &program, const plan::Assignment &a,
+                const plan::Assignment &b) {
+  for (auto [value, one, other] : llvm::zip(program.graph.values, a, b))
+    if (!value.free && !plan::liesAlike(one, other))
+      return false;
+  return true;
+}
+
+} // namespace
+
+std::string nameOf(llvm::ArrayRef<Candidate> candidates, const OnMesh &onMesh,
+                   const plan::Assignment &folded) {
+  const Candidate *same = llvm::find_if(candidates, [&](const Candidate &each) {
+    return each.onMesh == &onMesh && isSamePlan(onMesh.folded(), each.folded, folded);
+  });
+  return same == candidates.end() ? kSearch : same->kind;
+}
+
+double computingOf(plan::AssignmentPrices &prices, const plan::Assignment &folded) {
+  plan::StepParts parts;
+  prices.seconds(folded, &parts);
+  return parts.computing;
+}
+
+std::vector<Candidate> candidatesOn(const OnMesh &onMesh, const plan::KnownPlans &known,
+                                    const plan::Options &options, bool breaksTies) {
+  const plan::Program &program = onMesh.folded();
+  std::vector<Candidate> candidates;
+  auto add = [&](std::string kind, plan::Assignment values, double seconds, double lowerBound) {
+    for (Candidate &known : candidates)
+      if (isSamePlan(program, known.folded, values)) { // what the search finds may have a name
+        known.kind = known.kind == kSearch ? kind : known.kind;
+        return;
+      }
+    Candidate candidate;
+    candidate.kind = std::move(kind);
+    candidate.onMesh = &onMesh;
+    candidate.folded = std::move(values);
+    candidate.seconds = seconds;
+    candidate.lowerBound = lowerBound;
+    candidates.push_back(std::move(candidate));
+  };
+  plan::AssignmentPrices prices(program, onMesh.getMesh(), onMesh.topology());
+  plan::PlansOnMesh found = plan::plansOnMesh(known, prices, options, breaksTies);
+  add(kSearch, std::move(found.best.values), found.best.seconds, found.best.lowerBound);
+  std::stable_partition(found.known.begin(), found.known.end(),
+                        [](const plan::KnownPlan &each) { return llvm::all_equal(each.roles); });
+  for (plan::KnownPlan &each : found.known)
+    add(each.roles.empty() ? "replicated" : known.name(each.roles), std::move(each.values),
+        each.seconds, 0);
+  // The bounds hold for all plans of the mesh.
+  double leastComputing = prices.leastComputing();
+  for (Candidate &each : candidates) {
+    each.lowerBound = candidates.front().lowerBound;
+    each.leastComputing = leastComputing;
+    each.computing = computingOf(prices, each.folded);
+  }
+  candidates.front().isFound = true;
+  return candidates;
+}
+
+namespace {
+
+// "fsdp x data" and "data x fsdp" are one kind.
+std::string kindOf(const Candidate &candidate) {
+  SmallVector<StringRef> parts;
+  StringRef(candidate.kind).split(parts, " x ");
+  llvm::sort(parts);
+  return llvm::join(parts, " x ");
+}
+
+bool isPure(const Candidate &candidate) {
+  return candidate.kind != kSearch && !StringRef(candidate.kind).contains(" x ");
+}
+
+} // namespace
+
+size_t mostTrials(const Source &source, int effort) {
+  size_t ops = source.plain().graph.ops.size() + 1;
+  return std::clamp<size_t>(size_t(effort) * 6000 / ops, 1, size_t(effort) * 4);
+}
+
+void tryCandidate(const Source &source, Candidate &candidate, TrialWishes wishes) {
+  candidate.values = source.folded.unfolded(candidate.folded);
+  candidate.tried = tryPlan(source, *candidate.onMesh, candidate.values, wishes);
+  if (wishes.fewest && candidate.tried.others > 0) {
+    Tried more =
+        tryPlan(source, *candidate.onMesh, candidate.values, {.triesLeast = wishes.triesLeast});
+    if (more.others < candidate.tried.others)
+      candidate.tried = std::move(more);
+  }
+  candidate.isTried = true;
+}
+
+void compileBest(const Source &source, std::vector<Candidate> &candidates, int effort) {
+  size_t most = mostTrials(source, effort);
+  std::set<std::string> kinds;
+  size_t tried = 0;
+  auto tryThose = [&](size_t upTo, llvm::function_ref<bool(const Candidate &)> isMeant) {
+    for (Candidate &candidate : candidates) {
+      if (tried >= upTo)
+        break;
+      if (candidate.isTried || !isMeant(candidate) ||
+          (!candidate.isFound && kinds.contains(kindOf(candidate))))
+        continue;
+      kinds.insert(kindOf(candidate));
+      ++tried;
+      tryCandidate(source, candidate, {.fewest = most == 1});
+    }
+  };
+  auto isFound = [](const Candidate &candidate) { return candidate.isFound; };
+  tryThose((most + 2) / 3, isFound);
+  tryThose((2 * most + 2) / 3, isPure);
+  tryThose(most, [](const Candidate &) { return true; });
+}
+
+} // namespace tessera::planning

@@ -1,0 +1,31 @@
+// What is worth compiling of all ways to shard a program.
+#pragma once
+
+#include "compiler/plan/Report.h"
+#include "lib/plan/AssignmentPrices.h"
+#include "lib/plan/KnownPlans.h"
+
+namespace tessera::planning {
+
+// What the search finds on a mesh, and what people know: pure kinds before mixtures. `known` is of
+// the folded program.
+std::vector<Candidate> candidatesOn(const OnMesh &onMesh, const plan::KnownPlans &known,
+                                    const plan::Options &options, bool breaksTies);
+
+// What people call a plan of a mesh; kSearch if they have no name for it.
+std::string nameOf(llvm::ArrayRef<Candidate> candidates, const OnMesh &onMesh,
+                   const plan::Assignment &folded);
+
+// What a plan's computing takes, of what the search counts.
+double computingOf(plan::AssignmentPrices &prices, const plan::Assignment &folded);
+
+// Of how many candidates are worth compiling, by the effort and the size of the program.
+size_t mostTrials(const Source &source, int effort);
+
+// With more than the fewest annotations, though these are asked for, where not all values lie as planned.
+void tryCandidate(const Source &source, Candidate &candidate, TrialWishes wishes);
+
+// Compiles the best of them, and the best of each kind; of those that fit the quickest wins.
+void compileBest(const Source &source, std::vector<Candidate> &candidates, int effort);
+
+} // namespace tessera::planning

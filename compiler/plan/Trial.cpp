@@ -1,0 +1,201 @@
+#include "compiler/plan/Trial.h"
+
+#include "compiler/ExplainMemory.h"
+#include "compiler/Phases.h"
+#include "compiler/mends/Change.h"
+#include "compiler/source/Diagnostics.h"
+#include "dialects/sdy/PlainData.h"
+#include "dialects/tessera/Marks.h"
+#include "lib/plan/Beside.h"
+#include "lib/plan/Layouts.h"
+#include "passes/fuse/MemoryBound.h"
+#include "passes/fuse/Passes.h"
+#include "passes/package/StepWork.h"
+#include "passes/propagate/Passes.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/xxhash.h"
+
+namespace tessera::planning {
+
+using namespace mlir;
+
+static func::FuncOp mainOf(const Source &source) {
+  return source.imported.get().lookupSymbol<func::FuncOp>("main");
+}
+
+void Source::findWhatIsBeside(int64_t devices) {
+  std::vector<double> seconds = plan::secondsBesideOf(plain(), devices, topology);
+  for (auto [facts, beside] : llvm::zip_equal(program->program.values, seconds))
+    facts.secondsBeside = beside;
+}
+
+OnMesh::OnMesh(const Source &source, const sharding::Mesh &mesh)
+    : source(source), mesh(mesh), ways(source.plain(), mainOf(source), this->mesh, source.topology),
+      foldedWays(source.folded.program, mainOf(source), this->mesh, source.topology) {}
+
+std::vector<Annotation> OnMesh::annotationsFor(const plan::Assignment &planned,
+                                               ArrayRef<int32_t> also, bool fewest) const {
+  bool isFolded = folded().ops.size() < program().ops.size();
+  plan::DecisivePlaces decisive =
+      fewest && isFolded ? plan::decisivePlacesOf(program().graph, planned, source.places.places,
+                                                  ways.all(), also, source.folded, foldedWays.all())
+                         : plan::decisivePlaces(program().graph, planned, source.places.places,
+                                                ways.all(), also, fewest);
+  std::vector<Annotation> annotations;
+  for (int32_t number : decisive.places) {
+    const plan::AnnotationPlace &place = source.places.places[number];
+    annotations.push_back(
+        {place.kind, source.places.spots[number], plan::closed(planned[place.values.front()])});
+  }
+  return annotations;
+}
+
+std::vector<int32_t> OnMesh::othersIn(const ModuleGraph &now,
+                                      const plan::Assignment &planned) const {
+  std::vector<int32_t> others;
+  auto valueAt = [&](int32_t value) { return now.valueAt(value); };
+  for (const auto &[key, value] : knownValues(now.graph, valueAt))
+    if (auto it = source.known.find(key); it != source.known.end())
+      if (!plan::liesAlike(now.graph.values[value].sharding, planned[it->second]))
+        others.push_back(it->second);
+  return others;
+}
+
+namespace {
+
+using AddPasses = llvm::function_ref<void(OpPassManager &)>;
+
+bool runPasses(ModuleOp module, AddPasses add) {
+  PassManager passes(module.getContext());
+  passes.enableVerifier(false); // the phases verify themselves
+  add(passes);
+  return succeeded(passes.run(module));
+}
+
+// Phases behind one and before another.
+void addPhasesBetween(StringRef first, StringRef last, OpPassManager &passes) {
+  bool isBetween = false;
+  for (const Phase &phase : phases()) {
+    isBetween &= phase.name != last;
+    if (isBetween)
+      phase.build(passes);
+    isBetween |= phase.name == first;
+  }
+}
+
+// Whether a program with buffers fits into what there is. It is changed for that.
+bool fits(ModuleOp module, int64_t bytes) {
+  codegen::KernelScratch scratch;
+  FailureOr<MemoryFigures> figures = fuse::figuresWithScratch(module, scratch);
+  return succeeded(figures) && figures->total() <= bytes;
+}
+
+uint64_t hashOf(const sharding::PropagationGraph &graph) {
+  std::string key;
+  for (const sharding::PropagatedValue &value : graph.values)
+    sharding::appendKey(key, value.sharding);
+  return llvm::xxh3_64bits(key);
+}
+
+Tried tried(const Source &source, const OnMesh &onMesh, const plan::Assignment &planned,
+            TrialWishes wishes, const Tried *before) {
+  constexpr int kRounds = 3; // in which what lies otherwise is annotated, too
+  Tried tried;
+  tried.isFewest = wishes.fewest;
+  ScopedDiagnosticHandler quiet(source.read.get().getContext(), [&](Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() == DiagnosticSeverity::Error && tried.error.empty())
+      tried.error = oneLine(diagnostic.str());
+    return success();
+  });
+  OwningOpRef<ModuleOp> trial;
+  auto run = [&](AddPasses add) {
+    bool ran = runPasses(*trial, add);
+    if (!ran && tried.error.empty())
+      tried.error = "a phase failed and did not say why: a mistake in Tessera";
+    return ran;
+  };
+  std::vector<int32_t> others;
+  for (int round = 0; round < kRounds; ++round) {
+    size_t annotations = tried.annotations.size();
+    tried.annotations = onMesh.annotationsFor(planned, others, wishes.fewest);
+    if (round && tried.annotations.size() == annotations)
+      break; // there is no place for what lies otherwise
+    tried.annotated = source.read.get().clone();
+    annotate(*tried.annotated, onMesh.getMesh(), tried.annotations);
+    trial = tried.annotated->clone();
+    if (!run([&](OpPassManager &passes) {
+          if (!source.isImported)
+            findPhase("import")->build(passes);
+          findPhase("propagate")->build(passes);
+        }))
+      return tried;
+    ModuleGraph graph(*trial);
+    std::vector<int32_t> now = onMesh.othersIn(graph, planned);
+    tried.others = now.size();
+    tried.lies = hashOf(graph.graph);
+    if (now.empty())
+      break;
+    others.insert(others.end(), now.begin(), now.end());
+  }
+  if (before && before->error.empty() && before->lies == tried.lies) {
+    tried.time = before->time;
+    tried.computesAgain = before->computesAgain;
+    tried.peakBytes = before->peakBytes;
+    tried.givenBytes = before->givenBytes;
+    tried.atPeak = before->atPeak;
+    return tried;
+  }
+  auto toBuffers = [](OpPassManager &passes) {
+    buildAfterRematerialize(passes);
+    addPhasesBetween("fuse", "codegen", passes);
+  };
+  auto read = [&] {
+    ModulePrediction predicted = predictModule(*trial);
+    tried.time = predicted.time;
+    tried.peakBytes = predicted.memory.total();
+    tried.givenBytes = predicted.memory.arguments + predicted.memory.outputs;
+    for (auto program : trial->getOps<exec::ProgramOp>())
+      tried.atPeak = memoryOf(program).atPeak;
+  };
+  if (!run([&](OpPassManager &passes) {
+        addPhasesBetween("propagate", "fuse", passes);
+        buildBeforeRematerialize(passes);
+      }))
+    return tried;
+  // Most plans fit with nothing computed again: whether this one does is seen when it has buffers.
+  std::optional<int64_t> asked = scheduleOf(*trial).memory;
+  OwningOpRef<ModuleOp> unformed = asked ? trial->clone() : nullptr;
+  if (!run(toBuffers))
+    return tried;
+  read();
+  if (!asked || fits(*trial, *asked))
+    return tried;
+  trial = std::move(unformed);
+  tried.computesAgain = true;
+  if (run([&](OpPassManager &passes) {
+        passes.addPass(createRematerialize({wishes.triesLeast}));
+        toBuffers(passes);
+      }))
+    read();
+  else if (int64_t needed = scheduleOf(*trial).memory.value_or(0); needed > *asked)
+    tried.leastBytes = needed;
+  else
+    tried.isTooLarge = !wishes.triesLeast;
+  return tried;
+}
+
+} // namespace
+
+Tried tryPlan(const Source &source, const OnMesh &onMesh, const plan::Assignment &planned,
+              TrialWishes wishes) {
+  return tried(source, onMesh, planned, wishes, nullptr);
+}
+
+Tried tryFewest(const Source &source, const OnMesh &onMesh, const plan::Assignment &planned,
+                const Tried &before) {
+  return tried(source, onMesh, planned, {.fewest = true}, &before);
+}
+
+} // namespace tessera::planning
