@@ -27,6 +27,7 @@ struct MemoryBound : testing::Test {
     DialectRegistry registry;
     tessera::registerDialects(registry);
     context.appendDialectRegistry(registry);
+    context.loadAllAvailableDialects();
     module = parseSourceString<ModuleOp>(kProgram, &context);
   }
 
