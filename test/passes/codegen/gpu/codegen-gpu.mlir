@@ -29,7 +29,7 @@ exec.kernel @side_by_side(%x: tensor<256x4096xf32>, %y: tensor<256x4096xf32>) ->
 
 // What lies across goes through shared memory, in lines of 33 elements.
 // CODE: .visible .entry across(
-// CODE: .shared .align 16 .b8 across_turned{{(_of_rest)?}}[4224]
+// CODE: .shared .align 16 .b8 across_turned[4224]
 // CODE: ld.global.b32
 // CODE: st.shared.b32
 // CODE: bar.sync
