@@ -3,6 +3,7 @@
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/tessera/Marks.h"
 #include "passes/UnreadOps.h"
+#include "passes/Views.h"
 #include "passes/fuse/CarriedValues.h"
 #include "passes/fuse/OutlinedOps.h"
 #include "passes/fuse/RematCopies.h"
@@ -20,18 +21,12 @@ using namespace tessera::stablehlo;
 namespace tessera::fuse {
 namespace {
 
-Value withoutViews(Value value) {
-  while (auto view = value.getDefiningOp<ReshapeOp>())
-    value = view.getOperand();
-  return value;
-}
-
 struct FoundStack {
   unsigned carried = 0; // its number among what the filling loop carries
   DynamicUpdateSliceOp update;
 
   // Of the filling body, that a slot holds, maybe in another shape.
-  Value value() const { return withoutViews(DynamicUpdateSliceOp(update).getUpdate()); }
+  Value value() const { return originOf(DynamicUpdateSliceOp(update).getUpdate()); }
 
   // In the reading body.
   SmallVector<DynamicSliceOp> slices(WhileOp filling) const {

@@ -7,6 +7,7 @@
 #include "dialects/tessera/Marks.h"
 #include "lib/fusion/LoopKernels.h"
 #include "passes/OpsWithin.h"
+#include "passes/Views.h"
 #include "passes/codegen/kernel/KernelWork.h"
 #include "passes/codegen/kernel/LoopKernel.h"
 #include "passes/memory/InplaceOperands.h"
@@ -28,30 +29,6 @@ using namespace tessera::stablehlo;
 
 static bool isSmall(Value value) { return byteSize(typeOf(value)) <= codegen::mostBytesOfCarried; }
 
-static Value originOf(Value value) {
-  while (auto view = value.getDefiningOp<ReshapeOp>())
-    value = view.getOperand();
-  return value;
-}
-
-// Whether `op` reads the array for the last time in its block, and once.
-static bool isReadLastBy(Value array, Operation *op) {
-  unsigned reads = 0;
-  SmallVector<Value> work{array};
-  while (!work.empty())
-    for (Operation *user : work.pop_back_val().getUsers()) {
-      if (isa<ReshapeOp>(user)) {
-        work.push_back(user->getResult(0));
-        continue;
-      }
-      Operation *here = op->getBlock()->findAncestorOpInBlock(*user);
-      if (here && op->isBeforeInBlock(here))
-        return false;
-      reads += user == op;
-    }
-  return reads == 1;
-}
-
 // The operand that result `i`, a large array, updates where it lies: what the loop carries in its place.
 static std::optional<int64_t> updatedState(exec::FusedOp fused, unsigned i) {
   auto loop = dyn_cast<WhileOp>(fused->getParentOp());
@@ -63,6 +40,8 @@ static std::optional<int64_t> updatedState(exec::FusedOp fused, unsigned i) {
     return std::nullopt;
   Value state = originOf(fused.getInputs()[operand]);
   if (state != loop.getBody().getArgument(use.getOperandNumber()) || !isReadLastBy(state, fused))
+    return std::nullopt;
+  if (llvm::count_if(fused.getInputs(), [&](Value input) { return originOf(input) == state; }) != 1)
     return std::nullopt;
   return operand;
 }

@@ -3,6 +3,7 @@
 #include "dialects/comm/CommOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/tessera/Marks.h"
+#include "passes/Views.h"
 #include "passes/placement/MemorySpaces.h"
 
 using namespace mlir;
@@ -365,12 +366,6 @@ private:
         return liveness.at.begin.lookup(user);
     }
     return -1;
-  }
-
-  static Value originOf(Value value) {
-    while (auto view = value.getDefiningOp<stablehlo::ReshapeOp>())
-      value = view.getOperand();
-    return value;
   }
 
   void shareInplace(exec::FusedOp fused, llvm::function_ref<bool(unsigned)> wanted) {

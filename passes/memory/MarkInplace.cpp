@@ -2,6 +2,7 @@
 // says which may be). Passes.td shows an example.
 #include "dialects/exec/ExecOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
+#include "passes/Views.h"
 #include "passes/memory/AliasedArguments.h"
 #include "passes/memory/InplaceOperands.h"
 #include "passes/memory/Passes.h"
@@ -32,32 +33,15 @@ static Value stateOf(Value value, ArrayRef<BlockArgument> aliased) {
   return {};
 }
 
-static Value originOf(Value value) {
-  while (auto view = value.getDefiningOp<ReshapeOp>())
-    value = view.getOperand();
-  return value;
-}
-
 // Whether `op` is the last reader of what lies behind `value`, and it was made in the same block.
-static bool isReadLastBy(Value value, Operation *op) {
+static bool mayTake(Value value, Operation *op) {
   value = originOf(value);
   Operation *def = value.getDefiningOp();
   if (def && isa<ConstantOp>(def))
     return false;
   if (value.getParentBlock() != op->getBlock() || (isa<func::FuncOp>(op->getParentOp()) && !def))
     return false;
-  SmallVector<Value> work{value};
-  while (!work.empty())
-    for (Operation *user : work.pop_back_val().getUsers()) {
-      if (isa<ReshapeOp>(user)) {
-        work.push_back(user->getResult(0));
-        continue;
-      }
-      Operation *here = op->getBlock()->findAncestorOpInBlock(*user);
-      if (!here || (here != op && op->isBeforeInBlock(here)))
-        return false;
-    }
-  return true;
+  return isReadLastBy(value, op);
 }
 
 static void mark(exec::FusedOp fused, ArrayRef<BlockArgument> aliased) {
@@ -84,7 +68,7 @@ static void mark(exec::FusedOp fused, ArrayRef<BlockArgument> aliased) {
   for (unsigned i = 0; i < fused.getNumResults(); ++i)
     if (inplace[i] < 0)
       overwrite(i, operands.isUpdate(i) ? operands.updatedBy(i) : firstWhere(i, [&](unsigned k) {
-                  return isReadLastBy(fused.getInputs()[k], fused);
+                  return mayTake(fused.getInputs()[k], fused);
                 }));
   if (llvm::any_of(inplace, [](int64_t operand) { return operand >= 0; }))
     fused.setInplace(inplace);

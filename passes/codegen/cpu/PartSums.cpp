@@ -7,6 +7,7 @@
 // not added to zeros: the sum of the parts starts from a zero.
 #include "passes/codegen/cpu/PartSums.h"
 
+#include "passes/codegen/cpu/SumSlots.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tessera::codegen {
@@ -103,9 +104,7 @@ void PartSums::addTerms(size_t depth, Value low, Value high, const Sums &into) {
 // `low` and `high` number fours; the loop's own end is `end`.
 void PartSums::addFours(size_t depth, Value low, Value high, int64_t most, Value end,
                         const Sums &into) {
-  int64_t block = 1;
-  while (block * 16 < most)
-    block *= 16;
+  int64_t block = blockOfSixteens(most);
   Value start = e.openLoop(low, high, block, /*mayBeEmpty=*/false);
   Sums part = makeSums(), to = into;
   to.first = b.CreateAnd(into.first, b.CreateICmpEQ(start, low));

@@ -163,9 +163,7 @@ void PastRows::addFour(Value four, const Row &into) {
 }
 
 void PastRows::addFours(Value from, Value to, int64_t most, const Row &into) {
-  int64_t block = 1;
-  while (block * 16 < most)
-    block *= 16;
+  int64_t block = blockOfSixteens(most);
   Value start = e.openLoop(from, to, block, /*mayBeEmpty=*/false);
   if (block == 1) {
     addFour(start, into);

@@ -11,6 +11,14 @@ using Slots = llvm::SmallVector<Value, 2>;
 // A vector as vectors of so many lanes, one after the other.
 llvm::SmallVector<Value> registersOf(llvm::IRBuilder<> &b, Value value, unsigned lanes);
 
+// Of a sum of so many, in sixteens of sixteens: how many are added up before they are added to others.
+inline int64_t blockOfSixteens(int64_t most) {
+  int64_t block = 1;
+  while (block * 16 < most)
+    block *= 16;
+  return block;
+}
+
 class SumSlots {
 protected:
   SumSlots(Emitter &e, const Reduction &reduction, unsigned width)
@@ -52,9 +60,7 @@ protected:
   // `each` for the numbers [low, high), `most` at most, in sixteens of sixteens.
   void inSixteens(Value low, Value high, int64_t most, llvm::ArrayRef<Value> into,
                   llvm::function_ref<void(Value number, llvm::ArrayRef<Value> into)> each) {
-    int64_t block = 1;
-    while (block * 16 < most)
-      block *= 16;
+    int64_t block = blockOfSixteens(most);
     Value start = e.openLoop(low, high, block, /*mayBeEmpty=*/false);
     Slots part = cleared();
     if (block == 1)

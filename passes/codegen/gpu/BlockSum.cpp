@@ -168,9 +168,7 @@ private:
 
   // The partial sums [low, high), `most` at most, in sixteens of sixteens.
   void addPartial(Value low, Value high, int64_t most, llvm::ArrayRef<Value> into) {
-    int64_t block = 1;
-    while (block * 16 < most)
-      block *= 16;
+    int64_t block = blockOfSixteens(most);
     Value start = e.openLoop(low, high, block, false);
     if (block == 1) {
       Slots values;
