@@ -1,9 +1,17 @@
 #include "lib/sharding/DeviceGroups.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include <map>
 
 namespace tessera::sharding {
+
+AxisRefs allAxes(const Mesh &mesh) {
+  AxisRefs all;
+  for (size_t axis = 0; axis < mesh.axes.size(); ++axis)
+    all.push_back(wholeAxis(mesh, axis));
+  return all;
+}
 
 std::optional<llvm::SmallVector<Digit>> digitsOf(llvm::ArrayRef<int64_t> offsets) {
   llvm::SmallVector<Digit> digits;
@@ -115,29 +123,6 @@ static AxisRefs axesThatDiffer(const Mesh &mesh, llvm::ArrayRef<int64_t> pairs) 
   return axes;
 }
 
-// The pairs of ranks along `axes`, when every group has the same.
-static std::optional<llvm::SmallVector<int64_t>>
-commonPairs(const Mesh &mesh, llvm::ArrayRef<int64_t> pairs, const AxisRefs &axes) {
-  int64_t groups = mesh.numDevices() / shardCount(axes);
-  std::map<int64_t, std::pair<int64_t, int64_t>>
-      targets; // source rank -> target rank, number of groups
-  for (size_t i = 0; i + 1 < pairs.size(); i += 2) {
-    int64_t source = indexAlong(mesh, pairs[i], axes),
-            target = indexAlong(mesh, pairs[i + 1], axes);
-    auto [it, isNew] = targets.try_emplace(source, target, 0);
-    if (it->second.first != target)
-      return std::nullopt;
-    ++it->second.second;
-  }
-  llvm::SmallVector<int64_t> common;
-  for (auto [source, target] : targets) {
-    if (target.second != groups)
-      return std::nullopt;
-    common.append({source, target.first});
-  }
-  return common;
-}
-
 GroupTable tableOfGroups(const Mesh &mesh, llvm::ArrayRef<llvm::SmallVector<int64_t>> groups) {
   GroupTable table;
   llvm::SmallVector<int64_t> pairs;
@@ -147,9 +132,7 @@ GroupTable tableOfGroups(const Mesh &mesh, llvm::ArrayRef<llvm::SmallVector<int6
   table.axes = axesThatDiffer(mesh, pairs);
   table.members.resize(mesh.numDevices());
   table.rank.resize(mesh.numDevices());
-  AxisRefs all;
-  for (size_t axis = 0; axis < mesh.axes.size(); ++axis)
-    all.push_back(wholeAxis(mesh, axis));
+  AxisRefs all = allAxes(mesh);
   for (const auto &group : groups) {
     llvm::SmallVector<int64_t> ranks;
     for (int64_t device : group)
@@ -164,17 +147,36 @@ GroupTable tableOfGroups(const Mesh &mesh, llvm::ArrayRef<llvm::SmallVector<int6
   return table;
 }
 
+// The axes along which the table of pairs is not the same everywhere, each pair within one position
+// of them.
+static AxisRefs axesThatMatter(const Mesh &mesh, llvm::ArrayRef<int64_t> pairs) {
+  AxisRefs all = allAxes(mesh), matter;
+  llvm::SmallVector<std::pair<int64_t, int64_t>> positions;
+  for (size_t i = 0; i + 1 < pairs.size(); i += 2)
+    positions.push_back({indexAlong(mesh, pairs[i], all), indexAlong(mesh, pairs[i + 1], all)});
+  llvm::DenseSet<std::pair<int64_t, int64_t>> table(positions.begin(), positions.end());
+  int64_t stride = mesh.numDevices();
+  for (const AxisRef &axis : all) {
+    stride /= axis.size;
+    auto isSameBeside = [&, size = axis.size](std::pair<int64_t, int64_t> pair) {
+      auto [source, target] = pair;
+      int64_t index = source / stride % size, step = ((index + 1) % size - index) * stride;
+      return target / stride % size == index && table.contains({source + step, target + step});
+    };
+    if (!llvm::all_of(positions, isSameBeside))
+      matter.push_back(axis);
+  }
+  return matter;
+}
+
 RankPairs ranksOfPairs(const Mesh &mesh, llvm::ArrayRef<int64_t> pairs) {
   RankPairs result;
-  result.axes = axesThatDiffer(mesh, pairs);
-  std::optional<llvm::SmallVector<int64_t>> common = commonPairs(mesh, pairs, result.axes);
-  if (!common) {
-    result.axes.clear();
-    for (int32_t a = 0; a < int32_t(mesh.axes.size()); ++a)
-      result.axes.push_back(wholeAxis(mesh, a));
-    common = commonPairs(mesh, pairs, result.axes);
-  }
-  result.pairs = *common;
+  result.axes = axesThatMatter(mesh, pairs);
+  std::map<int64_t, int64_t> targets;
+  for (size_t i = 0; i + 1 < pairs.size(); i += 2)
+    targets[indexAlong(mesh, pairs[i], result.axes)] = indexAlong(mesh, pairs[i + 1], result.axes);
+  for (auto [source, target] : targets)
+    result.pairs.append({source, target});
 
   int64_t size = shardCount(result.axes), sent = result.pairs.size() / 2;
   if (sent == 0)

@@ -6,6 +6,9 @@
 
 namespace tessera::sharding {
 
+// All axes of the mesh, each whole, major to minor.
+AxisRefs allAxes(const Mesh &mesh);
+
 // `count` numbers at distance `stride`: one digit of a mixed-radix numbering of the devices.
 struct Digit {
   int64_t stride, count;
@@ -34,8 +37,9 @@ struct RankPairs {
   bool wrap = false;                // .. modulo the size of the group
 };
 
-// The smallest set of whole axes (major to minor as in the mesh) that explains the table; with all
-// axes it always does.
+// The fewest whole axes (major to minor as in the mesh) that explain the table: along all others it
+// is the same everywhere.
+//   mesh ["x"=2, "y"=4]: {0, 0}, {4, 4} is y, with 0 -> 0; {0, 0} alone is x, y
 RankPairs ranksOfPairs(const Mesh &mesh, llvm::ArrayRef<int64_t> pairs);
 
 // Groups that no axes have: for each position in the mesh, which ranks along `axes` are its group,

@@ -4,6 +4,7 @@
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/Sums.h"
 #include "dialects/stablehlo/TensorTypes.h"
+#include "lib/sharding/DeviceGroups.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/Sequence.h"
 
@@ -49,10 +50,8 @@ Value GatheredGroup::entryOfTable(ArrayRef<int64_t> flat, int64_t columns) {
                                      }))));
   if (devices == 1)
     return reshape(constant, {columns});
-  sharding::AxisRefs all;
-  for (size_t axis = 0; axis < mesh.axes.size(); ++axis)
-    all.push_back(sharding::wholeAxis(mesh, axis));
-  Value device = comm::AxisIndexOp::create(b, loc, comm::AxesAttr::get(b.getContext(), mesh, all));
+  auto everywhere = comm::AxesAttr::get(b.getContext(), mesh, sharding::allAxes(mesh));
+  Value device = comm::AxisIndexOp::create(b, loc, everywhere);
   Value zero = zeros(b.getI32Type(), {});
   Value row =
       stablehlo::DynamicSliceOp::create(b, loc, type.clone({1, columns}), constant,

@@ -110,8 +110,27 @@ bool isRaggedAllToAll(Operation *op) {
   return call && call.getCallTargetName() == "ragged_all_to_all";
 }
 
-// The program of one device of `mesh`: the body of a manual computation, or of a function where
-// there is one device.
+// Whether no device of `mesh` hears of another: each is a group of its own, or sends to itself only.
+bool staysAtHome(Operation *op, const Mesh &mesh) {
+  if (auto permute = dyn_cast<stablehlo::CollectivePermuteOp>(op))
+    return llvm::all_of(rowsOf(permute.getSourceTargetPairs()),
+                        [](ArrayRef<int64_t> pair) { return pair[0] == pair[1]; });
+  auto table = op->getAttrOfType<DenseIntElementsAttr>("replica_groups");
+  sharding::DeviceGroups groups = table ? rowsOf(table) : sharding::DeviceGroups{};
+  return int64_t(groups.size()) == mesh.numDevices() &&
+         llvm::all_of(groups, [](ArrayRef<int64_t> group) { return group.size() == 1; });
+}
+
+bool talksOrAsksWhere(Operation *op) {
+  return isa<stablehlo::PartitionIdOp, stablehlo::ReplicaIdOp, stablehlo::AllReduceOp,
+             stablehlo::AllGatherOp, stablehlo::ReduceScatterOp, stablehlo::AllToAllOp,
+             stablehlo::CollectivePermuteOp, stablehlo::CollectiveBroadcastOp,
+             stablehlo::CollectiveReduceOp>(op) ||
+         isRaggedAllToAll(op);
+}
+
+// The program of one device of `mesh`: the body of a manual computation, or of a function whose
+// manual axes would be of one device.
 class ManualRegion {
 public:
   ManualRegion(Region &body, const Mesh &mesh, sharding::ProcessGrid grid)
@@ -124,16 +143,12 @@ public:
           manualAxes.insert(name.getValue());
   }
 
-  LogicalResult rewrite() {
+  LogicalResult rewrite(function_ref<bool(Operation *)> takes = talksOrAsksWhere) {
     SmallVector<Operation *> ops;
     body.walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (isa<sdy::ManualComputationOp>(op))
         return WalkResult::skip(); // has a turn of its own
-      if (isa<stablehlo::PartitionIdOp, stablehlo::ReplicaIdOp, stablehlo::AllReduceOp,
-              stablehlo::AllGatherOp, stablehlo::ReduceScatterOp, stablehlo::AllToAllOp,
-              stablehlo::CollectivePermuteOp, stablehlo::CollectiveBroadcastOp,
-              stablehlo::CollectiveReduceOp>(op) ||
-          isRaggedAllToAll(op))
+      if (takes(op))
         ops.push_back(op);
       return WalkResult::advance();
     });
@@ -433,18 +448,19 @@ struct RecoverAxesPass : impl::RecoverAxesBase<RecoverAxesPass> {
                  ? WalkResult::interrupt()
                  : WalkResult::advance();
     });
-    if (result.wasInterrupted() || failed(rewriteForOneDevice(meshes)))
+    if (result.wasInterrupted() || failed(rewriteFunctions(meshes)))
       signalPassFailure();
   }
 
-  // JAX leaves out the manual computation around the program of a mesh of one device.
-  LogicalResult rewriteForOneDevice(const sdy::MeshTable &meshes) {
+  // JAX leaves out the manual computation around a program whose manual axes are of one device.
+  LogicalResult rewriteFunctions(const sdy::MeshTable &meshes) {
     Mesh alone{"", {}, {}};
     const Mesh *mesh = meshes.main() ? meshes.main() : &alone;
-    if (mesh->numDevices() != 1)
-      return success();
+    auto takes = [&](Operation *op) {
+      return mesh->numDevices() == 1 ? talksOrAsksWhere(op) : staysAtHome(op, *mesh);
+    };
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (failed(ManualRegion(function.getBody(), *mesh, {}).rewrite()))
+      if (failed(ManualRegion(function.getBody(), *mesh, {}).rewrite(takes)))
         return failure();
     return success();
   }

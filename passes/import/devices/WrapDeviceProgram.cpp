@@ -3,6 +3,7 @@
 // dimension: one entry for each device (replica * partitions + partition). Passes.td shows an example.
 #include "dialects/sdy/PlainData.h"
 #include "dialects/stablehlo/StablehloOps.h"
+#include "lib/sharding/DeviceGroups.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/import/DeviceProgram.h"
 #include "passes/import/Passes.h"
@@ -108,11 +109,9 @@ struct WrapDeviceProgramPass : impl::WrapDeviceProgramBase<WrapDeviceProgramPass
     sharding::Mesh mesh = makeMesh(module, grid);
     MLIRContext *context = module.getContext();
     SmallVector<StringAttr> names;
-    sharding::AxisRefs all;
-    for (size_t axis = 0; axis < mesh.axes.size(); ++axis) {
-      names.push_back(StringAttr::get(context, mesh.axes[axis].name));
-      all.push_back(sharding::wholeAxis(mesh, axis));
-    }
+    for (const sharding::MeshAxis &axis : mesh.axes)
+      names.push_back(StringAttr::get(context, axis.name));
+    sharding::AxisRefs all = sharding::allAxes(mesh);
     auto stacked = [&](Type type, int64_t devices) {
       auto tensor = cast<RankedTensorType>(type);
       SmallVector<int64_t> shape{devices};

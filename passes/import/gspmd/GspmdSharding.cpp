@@ -353,12 +353,9 @@ static bool appendAxes(const sharding::Mesh &mesh, ArrayRef<sharding::Digit> dig
 // The axes of the last tile dimensions of a kind.
 static std::optional<sharding::AxisRefs>
 axesOfKind(const sharding::Mesh &mesh, const TileAssignment &assignment, TileKind kind) {
+  if (!assignment.hasTiles())
+    return assignment.all == kind ? sharding::allAxes(mesh) : sharding::AxisRefs{};
   sharding::AxisRefs axes;
-  if (!assignment.hasTiles()) {
-    for (size_t axis = 0; axis < mesh.axes.size() && assignment.all == kind; ++axis)
-      axes.push_back(sharding::wholeAxis(mesh, axis));
-    return axes;
-  }
   auto digits = digitsOfTiles(assignment, mesh.deviceIds);
   if (!digits)
     return std::nullopt;

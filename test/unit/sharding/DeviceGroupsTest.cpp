@@ -114,6 +114,16 @@ TEST(DeviceGroups, OtherTablesKeepTheirPairs) {
   RankPairs one = ranksOfPairs(m, {0, 1});
   EXPECT_EQ(shardCount(one.axes), 8);
   EXPECT_EQ(one.pairs, (llvm::SmallVector<int64_t>{0, 1}));
+  // Who sends to itself, where others have nothing, is of one axis if it is the same along the other.
+  RankPairs first = ranksOfPairs(m, {0, 0, 4, 4});
+  EXPECT_EQ(first.axes, (AxisRefs{{1, 1, 4}}));
+  EXPECT_EQ(first.pairs, (llvm::SmallVector<int64_t>{0, 0}));
+  RankPairs row = ranksOfPairs(m, {3, 3, 1, 1, 2, 2, 0, 0});
+  EXPECT_EQ(row.axes, (AxisRefs{{0, 1, 2}}));
+  EXPECT_EQ(row.pairs, (llvm::SmallVector<int64_t>{0, 0}));
+  RankPairs everyone = ranksOfPairs(m, {0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7});
+  EXPECT_TRUE(everyone.axes.empty());
+  EXPECT_EQ(everyone.pairs.size(), 2u);
 }
 
 } // namespace

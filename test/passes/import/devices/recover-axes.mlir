@@ -161,6 +161,28 @@ func.func @roots(%x: tensor<4xf32>, %root: tensor<1xi32>) -> tensor<4xf32> {
 
 // -----
 
+sdy.mesh @mesh = <["x"=1, "y"=2]>
+
+// JAX leaves out the manual computation around axes of one device: each device is a group of its own.
+
+// CHECK-LABEL: func.func @axes_of_one_device
+// CHECK-SAME:    %[[X:.*]]: tensor<4xf32>
+// CHECK:         %[[NOTHING:.*]] = stablehlo.constant dense<0.000000e+00>
+// CHECK:         stablehlo.add %[[X]], %[[NOTHING]]
+func.func @axes_of_one_device(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = "stablehlo.all_reduce"(%x) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0], [1]]> : tensor<2x1xi64>, use_global_device_ids}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %s = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = "stablehlo.collective_permute"(%0) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, source_target_pairs = dense<[[0, 0], [1, 1]]> : tensor<2x2xi64>}> : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = "stablehlo.collective_permute"(%0) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, source_target_pairs = dense<> : tensor<0x2xi64>}> : (tensor<4xf32>) -> tensor<4xf32>
+  %3 = stablehlo.add %1, %2 : tensor<4xf32>
+  return %3 : tensor<4xf32>
+}
+
+// -----
+
 sdy.mesh @mesh = <["x"=2]>
 
 func.func @unknown_device(%x: tensor<2xf32>) -> tensor<2xf32> {
