@@ -6,8 +6,7 @@
 #include "passes/codegen/BoundScratch.h"
 #include "passes/codegen/Passes.h"
 #include "passes/fuse/FormKernels.h"
-#include "passes/fuse/RematCopies.h"
-#include "passes/fuse/RematStacks.h"
+#include "passes/fuse/TrialInOrder.h"
 #include "passes/memory/Passes.h"
 #include "passes/order/Passes.h"
 
@@ -21,15 +20,14 @@ using namespace mlir;
 
 namespace tessera::fuse {
 
-constexpr int kMeasured = 2;     // programs that are measured for one bound, from the one as it is
-constexpr int kSteps = 6;        // to each of them
-constexpr size_t kWay = 24;      // steps down to the least
-constexpr size_t kLowest = 3;    // of which the last are measured in any case
-constexpr size_t kBelowPeak = 3; // behind those, that leave the peak as it was
-constexpr int kParts = 8;        // of the peak, of which all but the last two are aimed at
-constexpr size_t kStraight = 4;  // programs of these that are measured
-constexpr int kTried = 3;        // bounds that the least is tried with
-constexpr int kMargin = 64;      // part of the arena that a target stays below
+constexpr int kMeasured = 2;    // programs that are measured for one bound, from the one as it is
+constexpr size_t kLowest = 3;   // of the steps on a way, that are measured in any case
+constexpr int kParts = 8;       // of the peak, of which all but the last two are aimed at
+constexpr size_t kStraight = 4; // programs of these that are measured
+constexpr int kTried = 3;       // bounds that the least is tried with
+constexpr int kMargin = 64;     // part of the arena that a target stays below
+constexpr size_t kStarts = 3;   // of the lowest, that go down further by their own order
+constexpr int kInOrder = 8;     // steps of each
 constexpr int64_t kNoBound = std::numeric_limits<int64_t>::max() / 2;
 
 FailureOr<MemoryFigures> figuresWithScratch(ModuleOp module, codegen::KernelScratch &scratch) {
@@ -43,112 +41,19 @@ FailureOr<MemoryFigures> figuresWithScratch(ModuleOp module, codegen::KernelScra
   return memoryFigures(*programs.begin());
 }
 
-// Forms kernels on trial.
-MemoryBound::Lowered MemoryBound::tried(OwningOpRef<ModuleOp> module) {
-  auto program = std::make_unique<LowerProgram>();
-  FailureOr<RematTrial> trial = tryKernels(*module, scratch);
-  if (failed(trial))
-    return failure();
-  Stacks(*module).describe(*trial);
-  program->peak = cost::peakOf(trial->program);
-  program->trial = std::move(*trial);
-  program->module = std::move(module);
-  return program;
-}
-
-MemoryBound::Lowered MemoryBound::withPlan(const LowerProgram &from, const cost::RematPlan &plan) {
-  if (plan.values.empty() && plan.stacks.empty())
-    return std::unique_ptr<LowerProgram>();
-  OwningOpRef<ModuleOp> made = ModuleOp(*from.module).clone();
-  Stacks stacks(*made);
-  copyValues(*made, from.trial, plan.values);
-  stacks.drop(plan.stacks);
-  Lowered program = tried(std::move(made));
-  if (succeeded(program))
-    (*program)->computedAgain =
-        from.computedAgain + static_cast<int>(plan.values.size() + plan.stacks.size());
-  return program;
-}
-
-// The next one for a peak; null where nothing lowers it. Kernels may come out otherwise than planned:
-// where what should be a part of its reader's kernel was none, nothing is taken for that. Attention
-// that reads another array than its gradient does has scores in memory: what both read is kept, too.
-MemoryBound::Lowered MemoryBound::lowerThan(const LowerProgram &from, int64_t target,
-                                            bool makesLater) {
-  cost::RematProgram program = from.trial.program;
-  auto planned = [&] {
-    return withPlan(from, cost::planRemat(program, target, {.makesLater = makesLater}));
-  };
-  Lowered best = planned();
-  auto isEnough = [&](const Lowered &next) {
-    return failed(next) || (*next && (*next)->peak <= target);
-  };
-  auto keepLower = [&](Lowered next) {
-    if (failed(next) || !*best || (*next && (*next)->peak < (*best)->peak))
-      best = std::move(next);
-  };
-  if (!isEnough(best) && !from.trial.ofScores.empty()) {
-    for (auto [block, storage] : from.trial.ofScores)
-      program.blocks[block].makers[storage].again = false;
-    keepLower(planned());
-  }
-  if (failed(best) || (*best && (*best)->peak < from.peak))
-    return best;
-  for (cost::RematBlock &block : program.blocks)
-    block.joins.clear();
-  best = planned();
-  if (succeeded(best) && *best && (*best)->peak >= from.peak)
-    best->reset();
-  return best;
-}
-
-// Where nothing lowers the peak of the program's own order, another order may.
-MemoryBound::Lowered MemoryBound::lowerBelowPeak(const LowerProgram &from) {
-  int64_t target = from.peak - from.peak / kParts;
-  Lowered next = withPlan(from, cost::planRemat(from.trial.program, target,
-                                                {.makesLater = true, .goesBelowPeaks = true}));
-  if (succeeded(next) && *next && (*next)->peak > from.peak)
-    next->reset();
-  return next;
-}
-
-// In a small step, as kernels come out otherwise than before; or in a larger one.
-MemoryBound::Lowered MemoryBound::stepDown(Way &way) {
-  const LowerProgram &from = way.steps.empty() ? *first : *way.steps.back();
-  for (int64_t target : {from.peak - from.peak / 8, from.peak - from.peak / 4, int64_t(0)}) {
-    Lowered next = lowerThan(from, target, way.makesLater);
-    if (failed(next) || *next)
-      return next;
-  }
-  if (!way.makesLater || way.belowPeak == kBelowPeak)
-    return std::unique_ptr<LowerProgram>();
-  ++way.belowPeak;
-  return lowerBelowPeak(from);
-}
-
-// The program after this step; null behind the last one.
-FailureOr<const LowerProgram *> MemoryBound::onTheWay(Way &way, size_t step) {
-  while (way.steps.size() <= step && !way.isWhole) {
-    Lowered next = stepDown(way);
-    if (failed(next))
-      return failure();
-    way.isWhole = !*next || way.steps.size() + 1 == kWay;
-    if (*next)
-      way.steps.push_back(std::move(*next));
-  }
-  return step < way.steps.size() ? way.steps[step].get() : nullptr;
+cost::ScheduleOptions MemoryBound::scheduleFor(std::optional<int64_t> allowed) const {
+  cost::ScheduleOptions schedule = scheduleOf(module);
+  if (allowed)
+    schedule.memory = std::max<int64_t>(*allowed, 1);
+  schedule.scratchWithin = scratchWithin;
+  return schedule;
 }
 
 FailureOr<MeasuredProgram> MemoryBound::measure(const LowerProgram &program,
                                                 std::optional<int64_t> allowed) {
   OwningOpRef<ModuleOp> copy = ModuleOp(*program.module).clone();
-  if (allowed || scratchWithin) {
-    cost::ScheduleOptions schedule = scheduleOf(module);
-    if (allowed)
-      schedule.memory = std::max<int64_t>(*allowed, 1);
-    schedule.scratchWithin = scratchWithin;
-    setSchedule(*copy, schedule);
-  }
+  if (allowed || scratchWithin)
+    setSchedule(*copy, scheduleFor(allowed));
   if (failed(verify(*copy)) || failed(formAllKernels(*copy)))
     return failure();
   sizeScratch(*copy, scratch);
@@ -166,11 +71,24 @@ FailureOr<MeasuredProgram> MemoryBound::measure(const LowerProgram &program,
   arguments = figures->arguments, outputs = figures->outputs;
   MeasuredProgram measured{&program, figures->total(), allowed};
   measured.scratchWithin = scratchWithin;
+  note(measured);
   if (predicts)
     measured.seconds = predictStep(*copy->getOps<exec::ProgramOp>().begin(), topologyOf(*copy),
                                    sdy::MeshTable(*copy).main())
                            .time.seconds;
   return measured;
+}
+
+// Of each program with the order that needs least.
+void MemoryBound::note(const MeasuredProgram &measured) {
+  auto same = llvm::find_if(
+      lowest, [&](const MeasuredProgram &other) { return other.program == measured.program; });
+  if (same == lowest.end())
+    lowest.push_back(measured);
+  else if (measured.bytes < same->bytes)
+    *same = measured;
+  llvm::stable_sort(lowest, [](const auto &a, const auto &b) { return a.bytes < b.bytes; });
+  lowest.resize(std::min(lowest.size(), kStarts));
 }
 
 LogicalResult MemoryBound::begin() {
@@ -190,26 +108,11 @@ int64_t MemoryBound::mostScratch() const {
   return most;
 }
 
-// From the program as it is straight to a peak, or as far as it goes.
-FailureOr<const LowerProgram *> MemoryBound::straightTo(int64_t target) {
-  const LowerProgram *at = first.get();
-  for (int step = 0; step < kSteps && at->peak > target; ++step) {
-    Lowered next = lowerThan(*at, target, /*makesLater=*/false);
-    if (failed(next))
-      return failure();
-    if (!*next)
-      break;
-    aimed.push_back(std::move(*next));
-    at = aimed.back().get();
-  }
-  return at;
-}
-
 // The order for a bound, or the one that tries hardest, where that needs less.
 FailureOr<MeasuredProgram> MemoryBound::measureWithin(const LowerProgram &program,
                                                       int64_t mostBytes) {
   FailureOr<MeasuredProgram> measured = measure(program, mostBytes);
-  if (failed(measured) || measured->bytes <= mostBytes)
+  if (failed(measured) || measured->bytes <= mostBytes || hasNoRoom(mostBytes))
     return measured;
   FailureOr<MeasuredProgram> hardest = measure(program, arguments + outputs);
   return failed(hardest) || hardest->bytes < measured->bytes ? hardest : measured;
@@ -264,7 +167,51 @@ FailureOr<std::optional<MeasuredProgram>> MemoryBound::descend(Way &way, int64_t
   }
 }
 
+// By what is live at the peak of its order, and so on from what that gives.
+FailureOr<MeasuredProgram> MemoryBound::lowerInOrder(MeasuredProgram from, int64_t mostBytes) {
+  constexpr int step = 16, margin = 256; // parts of the peak
+  constexpr int part = 4;                // of the arena, that an order saves for where it can
+  for (int round = 0; round < kInOrder && from.bytes > mostBytes; ++round) {
+    OwningOpRef<ModuleOp> copy = ModuleOp(*from.program->module).clone();
+    setSchedule(*copy, scheduleFor(from.allowed));
+    FailureOr<RematTrial> trial = tryInOrder(*copy, scratch);
+    if (failed(trial))
+      return failure();
+    int64_t peak = cost::peakOf(trial->program);
+    int64_t target = peak - std::min(from.bytes - mostBytes, peak / step) - peak / margin;
+    Lowered next = lowerInOrder(*from.program, std::move(*trial), target);
+    if (failed(next))
+      return failure();
+    if (!*next)
+      break;
+    aimed.push_back(std::move(*next));
+    int64_t allowed = std::max(mostBytes, from.bytes - (from.bytes - callersBytes()) / part);
+    FailureOr<MeasuredProgram> measured = measureWithin(*aimed.back(), allowed);
+    if (failed(measured))
+      return failure();
+    if (measured->bytes >= from.bytes)
+      break;
+    from = *measured;
+  }
+  return from;
+}
+
+// From each of the lowest that were measured: the first that fits, or the one that needs least.
+FailureOr<MeasuredProgram> MemoryBound::lowestInOrder(int64_t mostBytes) {
+  std::vector<MeasuredProgram> starts = lowest;
+  MeasuredProgram best = starts.front();
+  for (const MeasuredProgram &start : starts) {
+    FailureOr<MeasuredProgram> lower = lowerInOrder(start, mostBytes);
+    if (failed(lower) || lower->bytes <= mostBytes)
+      return lower;
+    if (lower->bytes < best.bytes)
+      best = *lower;
+  }
+  return best;
+}
+
 FailureOr<std::optional<MeasuredProgram>> MemoryBound::fitInto(int64_t mostBytes) {
+  lowest.clear();
   int64_t bytes = 0;
   for (int64_t allowed : {mostBytes, kNoBound}) {
     FailureOr<MeasuredProgram> asItIs = measure(*first, allowed);
@@ -283,7 +230,12 @@ FailureOr<std::optional<MeasuredProgram>> MemoryBound::fitInto(int64_t mostBytes
   for (Way &way : ways)
     if (succeeded(found) && !*found)
       found = descend(way, mostBytes, ratio);
-  return found;
+  if (failed(found) || *found)
+    return found;
+  FailureOr<MeasuredProgram> lower = lowestInOrder(mostBytes);
+  if (failed(lower))
+    return failure();
+  return lower->bytes <= mostBytes ? std::optional(*lower) : std::nullopt;
 }
 
 // The program as it is, the last ones on each way, and the lowest of those that lead straight to a part
@@ -328,8 +280,8 @@ FailureOr<MeasuredProgram> MemoryBound::least(int64_t wanted) {
   for (Way &way : ways)
     if (failed(onTheWay(way, kWay)))
       return failure();
-  FailureOr<MeasuredProgram> lowest = measure(*first, kNoBound);
-  if (failed(lowest))
+  lowest.clear();
+  if (failed(measure(*first, kNoBound)))
     return failure();
   FailureOr<std::vector<const LowerProgram *>> low = lowOnes();
   if (failed(low))
@@ -342,13 +294,11 @@ FailureOr<MeasuredProgram> MemoryBound::least(int64_t wanted) {
         return failure();
       bool isMet = measured->bytes <= bound;
       bound = measured->bytes;
-      if (measured->bytes < lowest->bytes)
-        lowest = *measured;
       if (isMet)
         break;
     }
   }
-  return lowest;
+  return lowestInOrder(arguments + outputs);
 }
 
 // What libraries take is their own.

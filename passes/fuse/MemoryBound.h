@@ -77,14 +77,22 @@ public:
   // What the caller holds, once a program was measured.
   int64_t callersBytes() const { return arguments + outputs; }
   // Programs whose kernels were formed on trial, beside the one as it is.
-  size_t countTried() const { return ways[0].steps.size() + ways[1].steps.size() + aimed.size(); }
+  size_t countTried() const {
+    size_t count = aimed.size();
+    for (const Way &way : ways)
+      count += way.steps.size();
+    return count;
+  }
 
 private:
+  static constexpr size_t kWay = 24; // steps on a way
+
   using Lowered = mlir::FailureOr<std::unique_ptr<LowerProgram>>;
 
   // From the program as it is down to the last that is lower, whatever the bound.
   struct Way {
-    bool makesLater; // and goes below peaks at its end: cost::RematScope
+    bool makesLater;      // and goes below peaks at its end: cost::RematScope
+    bool inLoops = false; // begins with what is cheap computed in loops
     std::vector<std::unique_ptr<LowerProgram>> steps = {};
     bool isWhole = false;
     size_t belowPeak = 0; // steps that left the peak as it was
@@ -94,9 +102,11 @@ private:
                                            std::optional<int64_t> allowed);
   mlir::FailureOr<MeasuredProgram> measureWithin(const LowerProgram &program, int64_t mostBytes);
   Lowered tried(mlir::OwningOpRef<mlir::ModuleOp> module);
-  Lowered withPlan(const LowerProgram &from, const cost::RematPlan &plan);
+  Lowered withPlan(const LowerProgram &from, const RematTrial &trial, const cost::RematPlan &plan);
   Lowered lowerThan(const LowerProgram &from, int64_t target, bool makesLater);
   Lowered lowerBelowPeak(const LowerProgram &from);
+  Lowered lowerInOrder(const LowerProgram &from, RematTrial trial, int64_t target);
+  Lowered withCheapInLoops();
   Lowered stepDown(Way &way);
   mlir::FailureOr<const LowerProgram *> onTheWay(Way &way, size_t step);
   mlir::FailureOr<const LowerProgram *> straightTo(int64_t target);
@@ -105,6 +115,10 @@ private:
   mlir::FailureOr<std::optional<MeasuredProgram>> aim(int64_t mostBytes, double ratio);
   mlir::FailureOr<std::optional<MeasuredProgram>> descend(Way &way, int64_t mostBytes,
                                                           double ratio);
+  mlir::FailureOr<MeasuredProgram> lowerInOrder(MeasuredProgram from, int64_t mostBytes);
+  mlir::FailureOr<MeasuredProgram> lowestInOrder(int64_t mostBytes);
+  void note(const MeasuredProgram &measured);
+  cost::ScheduleOptions scheduleFor(std::optional<int64_t> allowed) const;
 
   // Not even for what the program is given and what it returns.
   bool hasNoRoom(int64_t bytes) const { return bytes <= callersBytes(); }
@@ -117,7 +131,9 @@ private:
   std::optional<int64_t> scratchWithin;
   int64_t arguments = 0, outputs = 0;  // bytes
   std::unique_ptr<LowerProgram> first; // the program as it is
-  Way ways[2] = {{.makesLater = false}, {.makesLater = true}};
+  Way ways[3] = {
+      {.makesLater = false}, {.makesLater = true}, {.makesLater = true, .inLoops = true}};
+  std::vector<MeasuredProgram> lowest; // that were measured for one bound
   std::vector<std::unique_ptr<LowerProgram>> aimed;
 };
 

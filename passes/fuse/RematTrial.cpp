@@ -8,7 +8,6 @@
 #include "passes/memory/InplaceOperands.h"
 #include "passes/order/BlockTasks.h"
 
-#include "mlir/IR/Builders.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
@@ -19,15 +18,6 @@ using tessera::stablehlo::WhileOp;
 
 namespace tessera::fuse {
 
-// Is on the ops of the copy only, and nowhere outside of this file.
-constexpr llvm::StringLiteral kNumber = "number";
-
-std::vector<Operation *> numberedOps(ModuleOp module) {
-  std::vector<Operation *> ops;
-  module.walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
-  return ops;
-}
-
 func::FuncOp describedFunction(ModuleOp module) {
   for (auto function : module.getOps<func::FuncOp>())
     if (!function.getBody().empty())
@@ -36,11 +26,6 @@ func::FuncOp describedFunction(ModuleOp module) {
 }
 
 namespace {
-
-int numberOf(Operation *op) {
-  auto number = op->getAttrOfType<IntegerAttr>(kNumber);
-  return number ? static_cast<int>(number.getInt()) : -1;
-}
 
 bool takesBytes(Value value) {
   auto tensor = dyn_cast<RankedTensorType>(value.getType());
@@ -222,9 +207,9 @@ private:
 
   TrialTask describeTask(Operation *op, std::pair<int, int> place, double seconds) {
     TrialTask task;
+    task.ops = numbersOf(op);
     auto fused = dyn_cast<exec::FusedOp>(op);
     if (!fused) {
-      task.ops.push_back(numberOf(op));
       trial.tasksOf[task.ops.front()].push_back(place);
       trial.inMemory[task.ops.front()] = true;
       trial.seconds[task.ops.front()] += seconds;
@@ -233,17 +218,14 @@ private:
     task.isKernel = true;
     double sum = 0;
     for (Operation &inner : fused.getBlock()->without_terminator())
-      if (numberOf(&inner) >= 0) {
-        task.ops.push_back(numberOf(&inner));
+      if (numberOf(&inner) >= 0)
         sum += 1 + flopsOf(&inner);
-      }
     for (Operation &inner : fused.getBlock()->without_terminator())
       if (int number = numberOf(&inner); number >= 0) {
         trial.tasksOf[number].push_back(place);
         trial.seconds[number] =
             std::max(trial.seconds[number], seconds * (1 + flopsOf(&inner)) / sum);
       }
-    llvm::sort(task.ops);
     for (Value value : fused.getBlock()->getTerminator()->getOperands())
       if (Operation *def = behindTurns(value); def && numberOf(def) >= 0)
         trial.inMemory[numberOf(def)] = true;
@@ -325,13 +307,10 @@ private:
 
 FailureOr<RematTrial> tryKernels(ModuleOp module, codegen::KernelScratch &scratch) {
   OwningOpRef<ModuleOp> copy = module.clone();
-  std::vector<Operation *> ops = numberedOps(*copy);
-  Builder builder(module.getContext());
+  numberOps(*copy);
   std::vector<SmallVector<Type, 1>> types;
-  for (auto [i, op] : llvm::enumerate(ops)) {
-    op->setAttr(kNumber, builder.getI64IntegerAttr(static_cast<int64_t>(i)));
+  for (Operation *op : numberedOps(*copy))
     types.emplace_back(op->getResultTypes());
-  }
   if (failed(formAllKernels(*copy)))
     return failure();
   scratch.describeFused(*copy);

@@ -8,18 +8,16 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/codegen/KernelScratch.h"
+#include "passes/fuse/TrialNumbers.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace tessera::fuse {
 
-// A value by the number of its op in the order of a walk, and which of its results it is. A clone
-// of a module has the same numbers.
+// A value by the number of its op, and which of its results it is.
 struct Numbered {
   int op = -1;
   unsigned result = 0;
 };
-
-std::vector<mlir::Operation *> numberedOps(mlir::ModuleOp module);
 
 struct TrialTask {
   std::vector<int> ops; // that its kernel computes, ascending; or the one that it is

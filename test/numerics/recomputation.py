@@ -132,13 +132,41 @@ def nested_scans(seed, dropout=False, outer=3, inner=4):
     return build
 
 
+def masked_scan(seed, trips=4):
+    """Layers under a scan that read masks from outside of it, of positions: they cost little to make again in each trip."""
+    def build(mesh):
+        rng = RNG(seed)
+        width = 80
+        weights = normal(rng, trips, width, width, scale=0.2)
+        x = normal(rng, 96, width)
+        rows = lambda x: jax.lax.with_sharding_constraint(x, NamedSharding(mesh, P("data")))
+
+        def step(weights, x):
+            places = jnp.arange(width)
+            lower = places[:, None] >= places
+            banded = jnp.where(jnp.abs(places[:, None] - places) < 9, 0.5, 1.0)
+
+            def layer(x, w):
+                return rows(jnp.tanh(x @ jnp.where(lower, w, 0)) @ (w * banded)), None
+
+            def loss(weights):
+                return jnp.mean(jax.lax.scan(layer, x, weights)[0]**2)
+
+            return jax.value_and_grad(loss)(weights)
+
+        return step, (weights, x), (P(), P("data")), (P(), P())
+
+    return build
+
+
 MESHES = [{"data": 2, "model": 2}, {"data": 3, "model": 1}]
 
 
 def cases(seed):
     return [Case("chain", chain(seed), MESHES), Case("dropout", chain(seed + 1, 4, dropout=True), MESHES[:1]),
             Case("attention", attention(seed + 2), MESHES[:1]), Case("nested scans", nested_scans(seed + 3), MESHES[1:]),
-            Case("dropout in scans", nested_scans(seed + 4, dropout=True), MESHES[:1]), Case("scan", scan(seed), MESHES),
+            Case("dropout in scans", nested_scans(seed + 4, dropout=True), MESHES[:1]), Case("masked scan", masked_scan(seed + 5), MESHES[:1]),
+            Case("scan", scan(seed), MESHES),
             Case("checkpointed scan", scan(seed + 1, checkpoint=True), MESHES[:1])]
 
 

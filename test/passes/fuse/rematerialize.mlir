@@ -1,6 +1,6 @@
 // What a device would hold beyond its memory is computed again.
 // RUN: tessera-opt --tessera-rematerialize --split-input-file %s | FileCheck %s
-// RUN: tessera-opt --tessera-rematerialize --tessera-form-kernels --tessera-order --tessera-memory --split-input-file %s | FileCheck %s --check-prefix=ARENA
+// RUN: tessera-opt --tessera-rematerialize --tessera-copy-cheap --tessera-form-kernels --tessera-order --tessera-memory --split-input-file %s | FileCheck %s --check-prefix=ARENA
 
 // Without a bound nothing is computed twice.
 // CHECK-LABEL: module @unbounded
@@ -83,5 +83,36 @@ module @stacks attributes {tessera.schedule = #tessera.schedule<overlap = auto, 
       stablehlo.return %n, %e2 : tensor<i32>, tensor<64x64xf32>
     }
     return %g#1 : tensor<64x64xf32>
+  }
+}
+
+// -----
+// A loop reads a mask of 16 KiB that costs little: it is computed in each trip, in the kernel that reads it.
+// CHECK-LABEL: module @mask
+// CHECK: stablehlo.while
+// CHECK: %[[MASK:.*]] = stablehlo.compare GE
+// CHECK: stablehlo.select %[[MASK]]
+// ARENA-LABEL: module @mask
+// ARENA: exec.program @main arena 65600
+module @mask attributes {tessera.schedule = #tessera.schedule<overlap = auto, memory = 262208>} {
+  func.func @main(%x: tensor<128x128xf32>, %w: tensor<128x128xf32>) -> tensor<128x128xf32> {
+    %zero = stablehlo.constant dense<0> : tensor<i32>
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %eight = stablehlo.constant dense<8> : tensor<i32>
+    %rows = stablehlo.iota dim = 0 : tensor<128x128xi32>
+    %columns = stablehlo.iota dim = 1 : tensor<128x128xi32>
+    %mask = stablehlo.compare GE, %rows, %columns : (tensor<128x128xi32>, tensor<128x128xi32>) -> tensor<128x128xi1>
+    %none = stablehlo.constant dense<0.0> : tensor<128x128xf32>
+    %f:2 = stablehlo.while(%i = %zero, %a = %x) : tensor<i32>, tensor<128x128xf32> attributes {tessera.trip_count = #tessera.trip_count<8>}
+    cond {
+      %p = stablehlo.compare LT, %i, %eight : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %p : tensor<i1>
+    } do {
+      %h = stablehlo.dot_general %a, %w, contracting_dims = [1] x [0] : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32>
+      %t = stablehlo.select %mask, %h, %none : tensor<128x128xi1>, tensor<128x128xf32>
+      %n = stablehlo.add %i, %one : tensor<i32>
+      stablehlo.return %n, %t : tensor<i32>, tensor<128x128xf32>
+    }
+    return %f#1 : tensor<128x128xf32>
   }
 }

@@ -1,5 +1,6 @@
 // What is tried to find the least memory that a program needs.
 #include "passes/fuse/MemoryBound.h"
+#include "passes/fuse/TrialInOrder.h"
 
 #include "compiler/Registration.h"
 #include "mlir/IR/MLIRContext.h"
@@ -65,6 +66,30 @@ TEST_F(MemoryBound, OfALargeProgramWithRoomAllIsTried) {
   MeasuredProgram all = least(small, 1);
   tessera::fuse::MemoryBound large(*module, /*predicts=*/false, /*large=*/3);
   EXPECT_EQ(least(large, small.callersBytes() + 1).bytes, all.bytes);
+}
+
+// Its arrays are all made before they are read: the phase order reads each before it makes the next.
+TEST_F(MemoryBound, TasksInTheirOrderHoldWhatTheProgramWillHold) {
+  constexpr const char *early = R"(
+  module attributes {tessera.schedule = #tessera.schedule<overlap = auto, memory = 1>} {
+    func.func @main(%x: tensor<64x64xf32>, %v: tensor<64x256xf32>, %w: tensor<256x64xf32>) -> tensor<64x64xf32> {
+      %a = stablehlo.dot_general %x, %v, contracting_dims = [1] x [0] : (tensor<64x64xf32>, tensor<64x256xf32>) -> tensor<64x256xf32>
+      %y = stablehlo.tanh %x : tensor<64x64xf32>
+      %b = stablehlo.dot_general %y, %v, contracting_dims = [1] x [0] : (tensor<64x64xf32>, tensor<64x256xf32>) -> tensor<64x256xf32>
+      %c = stablehlo.dot_general %a, %w, contracting_dims = [1] x [0] : (tensor<64x256xf32>, tensor<256x64xf32>) -> tensor<64x64xf32>
+      %d = stablehlo.dot_general %b, %w, contracting_dims = [1] x [0] : (tensor<64x256xf32>, tensor<256x64xf32>) -> tensor<64x64xf32>
+      %e = stablehlo.dot_general %c, %d, contracting_dims = [1] x [0] : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+      return %e : tensor<64x64xf32>
+    }
+  })";
+  module = parseSourceString<ModuleOp>(early, &context);
+  tessera::codegen::KernelScratch scratch;
+  auto trial = tessera::fuse::tryKernels(*module, scratch);
+  auto ordered = tessera::fuse::tryInOrder(*module, scratch);
+  ASSERT_TRUE(succeeded(trial) && succeeded(ordered));
+  constexpr int64_t array = 64 * 256 * 4;
+  EXPECT_GE(tessera::cost::peakOf(trial->program), 2 * array);
+  EXPECT_LT(tessera::cost::peakOf(ordered->program), 2 * array);
 }
 
 } // namespace
