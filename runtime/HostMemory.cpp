@@ -9,11 +9,8 @@ namespace tessera::runtime {
 
 namespace {
 
-constexpr size_t kLine = 64, kHugePage = size_t{2} << 20;
-
 size_t roundedUp(size_t bytes) {
-  size_t unit = bytes >= kHugePage ? kHugePage : kLine;
-  return (bytes + unit - 1) / unit * unit + (bytes == 0 ? kLine : 0);
+  return roundUp(bytes ? bytes : 1, bytes >= kHugePage ? kHugePage : kCacheLine);
 }
 
 } // namespace
@@ -22,7 +19,7 @@ void *allocateAligned(size_t bytes) {
   size_t rounded = roundedUp(bytes);
   if (rounded < bytes)
     return nullptr;
-  void *data = std::aligned_alloc(rounded >= kHugePage ? kHugePage : kLine, rounded);
+  void *data = std::aligned_alloc(rounded >= kHugePage ? kHugePage : kCacheLine, rounded);
   if (data && rounded >= kHugePage)
     madvise(data, rounded, MADV_HUGEPAGE);
   return data;

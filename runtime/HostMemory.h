@@ -6,6 +6,11 @@
 
 namespace tessera::runtime {
 
+constexpr size_t kCacheLine = 64, kHugePage = size_t{2} << 20;
+
+// To a multiple of the unit, a power of two.
+constexpr size_t roundUp(size_t bytes, size_t unit) { return (bytes + unit - 1) & ~(unit - 1); }
+
 // Null when there is no memory.
 void *allocateAligned(size_t bytes);
 void freeAligned(void *data);

@@ -19,7 +19,8 @@ Result<std::shared_ptr<Client>> Client::create(const ClientOptions &options) {
     return pool.status();
   std::vector<std::shared_ptr<device::Backend>> backends;
   for (uint32_t number = 0; number < std::max(1u, options.gpus); ++number) {
-    auto backend = makeBackend(options.device, *pool, number, options.gpus);
+    auto backend = makeBackend(options.device, *pool, number, options.gpus,
+                               options.transport ? options.transport->sharers() : 1);
     if (!backend.ok())
       return backend.status();
     backends.push_back(*backend);

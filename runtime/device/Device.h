@@ -10,6 +10,7 @@
 // cpu and shadow pass one suite of tests (DeviceTest); cuda is tested by programs (test/gpu). docs/runtime.md says how to add one.
 #pragma once
 
+#include "runtime/SharedMemory.h"
 #include "runtime/device/Event.h"
 #include "runtime/device/Memory.h"
 #include "runtime/device/Queue.h"
@@ -70,6 +71,8 @@ public:
   // The host's own view of what lies at an address, which spares a copy, or null where it has none.
   // As for copies.
   virtual void *hostView(Address address) const = 0;
+  // Where other processes of the machine find what the host has a view of, if anywhere.
+  virtual SharedSegment segment() const { return {}; }
 
   // Makes a program's kernels ready to be launched: what lanes get. Null where launches call the
   // functions of KernelEntry.

@@ -1,4 +1,5 @@
 #include "runtime/execute/Backends.h"
+#include "runtime/HostMemory.h"
 #include "runtime/comm/exchange/ExchangeCommunicator.h"
 #include "runtime/comm/nccl/NcclCommunicator.h"
 #include "runtime/comm/virtual/VirtualChannels.h"
@@ -11,7 +12,8 @@
 namespace tessera::runtime {
 
 Result<std::shared_ptr<device::Backend>> makeBackend(std::string target, std::shared_ptr<Pool> pool,
-                                                     uint32_t number, uint32_t gpus) {
+                                                     uint32_t number, uint32_t gpus,
+                                                     uint32_t sharers) {
   const char *instead = std::getenv("TESSERA_TARGET");
   if (target == "cpu" && instead && std::string_view(instead) == "cuda")
     return Status(Code::FailedPrecondition, "TESSERA_TARGET=cuda: the program has code for CPUs "
@@ -19,7 +21,8 @@ Result<std::shared_ptr<device::Backend>> makeBackend(std::string target, std::sh
   if (target == "cpu" && instead && *instead)
     target = instead;
   if (target == "cpu")
-    return std::shared_ptr<device::Backend>(std::make_shared<device::CpuBackend>());
+    return std::shared_ptr<device::Backend>(std::make_shared<device::CpuBackend>(
+        sharers > 1 ? SharedMemory::make(mostMemory() / sharers) : nullptr));
   if (target == "shadow") {
     auto delays = device::Delays::fromEnvironment();
     if (!delays.ok())

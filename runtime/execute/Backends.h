@@ -12,8 +12,10 @@ class Transport;
 // By the name of a program's target. TESSERA_TARGET=shadow runs programs for the cpu on shadow.
 // Unsupported: there is none of the name. `gpus`: how many GPUs this process wants, one each for
 // its devices; of them that of the number. Back ends of other kinds serve any number of devices.
+// `sharers`: of how many processes of the machine, this one included, each reaches the others' memory.
 Result<std::shared_ptr<device::Backend>> makeBackend(std::string target, std::shared_ptr<Pool> pool,
-                                                     uint32_t number = 0, uint32_t gpus = 1);
+                                                     uint32_t number = 0, uint32_t gpus = 1,
+                                                     uint32_t sharers = 1);
 
 // A device of this process that runs a program.
 struct DeviceHere {

@@ -14,7 +14,7 @@ ExchangeCommunicator::ExchangeCommunicator(const DeviceProgram &program, Run &ru
     : program_(program), run_(run), transport_(transport), backend_(backend), session_(session),
       position_(static_cast<uint32_t>(program.mesh().positionOf(transport.rank()))),
       flights_(program.decoded().sites + program.decoded().transferSites),
-      sequences_(program.decoded().groupSets.size()) {
+      sequences_(program.decoded().groupSets.size()), views_(sequences_.size()) {
   transport_.background().join(*this);
 }
 
@@ -247,6 +247,7 @@ Status ExchangeCommunicator::goOnWithSum(Flight &flight) {
   if (flight.phase == addresses) {
     if (Status s = checkHeaders(flight); !s.ok())
       return s;
+    flight.sum->mapPeers(views_[flight.plan->groupSet]);
     flight.phase = summing;
   }
   if (flight.phase != summing) { // all have read the operand and written the result
@@ -276,7 +277,7 @@ Status ExchangeCommunicator::post(Flight &flight) {
     for (uint32_t r = 0; r < plan.groupSize; ++r)
       processes.push_back(transport_.processOf(peerOf(plan, r)));
     flight.sum = PeerSum::isFor(plan, processes)
-                     ? std::make_unique<PeerSum>(exchange, std::move(processes))
+                     ? std::make_unique<PeerSum>(exchange, std::move(processes), backend_.segment())
                      : nullptr;
   }
   if (flight.sum) {

@@ -91,13 +91,14 @@ private:
   device::Backend &backend_;
   const uint32_t session_, position_;
 
-  mutable std::mutex mutex_;        // of what follows, and of flights' memory
-  std::atomic<int> waiting_{0};     // of threads that go on with flights themselves
-  Status failure_;                  // of the thread, for whoever waits
-  uint64_t moved_ = 0;              // messages that have come or gone
-  std::vector<Flight> flights_;     // by site
-  std::vector<uint32_t> sequences_; // by group set
-  std::vector<uint32_t> active_;    // sites in flight, oldest first
+  mutable std::mutex mutex_;          // of what follows, and of flights' memory
+  std::atomic<int> waiting_{0};       // of threads that go on with flights themselves
+  Status failure_;                    // of the thread, for whoever waits
+  uint64_t moved_ = 0;                // messages that have come or gone
+  std::vector<Flight> flights_;       // by site
+  std::vector<uint32_t> sequences_;   // by group set
+  std::vector<PeerSum::Views> views_; // by group set
+  std::vector<uint32_t> active_;      // sites in flight, oldest first
 };
 
 } // namespace tessera::runtime

@@ -105,6 +105,13 @@ void Transport::close() {
   plugin_.close(plugin_.state);
 }
 
+uint32_t Transport::sharers() const {
+  uint32_t count = 1;
+  for (int32_t peer = 0; peer < size(); ++peer)
+    count += peer != rank() && processOf(peer) != 0;
+  return count;
+}
+
 void *Transport::send(int32_t peer, int32_t tag, const void *data, size_t bytes) {
   return plugin_.send(plugin_.state, peer, tag, data, bytes);
 }

@@ -65,6 +65,9 @@ public:
   // Of a peer whose memory this process may read and write (PeerSum.h), and the other way round; or 0.
   int64_t processOf(int32_t peer) const { return plugin_.process(plugin_.state, peer); }
 
+  // How many processes there are of the machine that reach each other's memory, this one included.
+  uint32_t sharers() const;
+
   void *send(int32_t peer, int32_t tag, const void *data, size_t bytes);
   void *receive(int32_t peer, int32_t tag, void *data, size_t bytes);
   // Takes the requests that are done out of the list. Fails when one failed or a peer did. `waits`:

@@ -10,10 +10,18 @@
 
 namespace tessera::runtime::device {
 
+// What is less goes by messages.
+static constexpr size_t kLeastShared = size_t{64} << 10;
+
 BlockPool::~BlockPool() {
   for (auto &[bytes, blocks] : free_)
     for (void *data : blocks)
-      freeAligned(data);
+      free(data);
+}
+
+void BlockPool::free(void *data) const {
+  if (!shared_ || !shared_->has(data))
+    freeAligned(data);
 }
 
 void *BlockPool::take(size_t bytes) {
@@ -26,7 +34,8 @@ void *BlockPool::take(size_t bytes) {
       return data;
     }
   }
-  return allocateAligned(bytes);
+  void *shared = shared_ && bytes >= kLeastShared ? shared_->take(bytes) : nullptr;
+  return shared ? shared : allocateAligned(bytes);
 }
 
 void BlockPool::giveBack(void *data, size_t bytes) {
@@ -34,7 +43,7 @@ void BlockPool::giveBack(void *data, size_t bytes) {
     std::lock_guard lock(mutex_);
     free_[bytes].push_back(data);
   } catch (const std::bad_alloc &) { // no room to remember it
-    freeAligned(data);
+    free(data);
   }
 }
 

@@ -2,6 +2,7 @@
 // loop meets no page faults after its first one.
 #pragma once
 
+#include "runtime/SharedMemory.h"
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -13,7 +14,8 @@ namespace tessera::runtime::device {
 // Thread-safe.
 class BlockPool {
 public:
-  BlockPool() = default;
+  // `shared`: where large blocks lie that other processes reach, or null.
+  explicit BlockPool(std::shared_ptr<SharedMemory> shared = nullptr) : shared_(std::move(shared)) {}
   ~BlockPool();
   BlockPool(const BlockPool &) = delete;
   BlockPool &operator=(const BlockPool &) = delete;
@@ -21,8 +23,12 @@ public:
   // Contents are unspecified. Null when there is no memory.
   void *take(size_t bytes);
   void giveBack(void *data, size_t bytes);
+  const std::shared_ptr<SharedMemory> &shared() const { return shared_; }
 
 private:
+  void free(void *data) const;
+
+  const std::shared_ptr<SharedMemory> shared_;
   std::mutex mutex_;
   std::map<size_t, std::vector<void *>> free_; // by bytes
 };
