@@ -261,19 +261,23 @@ void addProducts(Programs &to, double sharedBytes, bool quick) {
   addConvolution(to, "depthwise convolution", 1, 64, 2e-4);
 }
 
-// Nearly nothing in each kernel; few of them and more, for what a step takes.
+// Nearly nothing in each kernel. Arrays of different sizes are not computed together, and of less than a
+// kilobyte the loop would be a kernel itself. And few trips of one kernel, for what a step takes: it has
+// a loop, and is no short one (lib/steps/ShortStep.h).
 void addLaunches(Programs &to) {
   for (int kernels : {8, 24}) {
-    std::string type = tensor({16});
     Body body;
-    std::string x = "%x0";
+    std::vector<Carried> carried;
     for (int i = 0; i < kernels; ++i) {
-      std::string y = body.damped(x, type);
-      x = body.add("optimization_barrier " + y + " : " + type);
+      std::string type = tensor({512 + 16 * i});
+      carried.push_back({type, body.damped("%x" + std::to_string(i), type)});
     }
-    double trip = 1e-7 * kernels + 1e-7;
-    to.add("launches " + std::to_string(kernels), trip, {{type, x}}, body);
-    to.add("step of " + std::to_string(kernels), trip, {{type, x}}, body, trip);
+    to.add("launches " + std::to_string(kernels), 1e-7 * kernels + 1e-7, carried, body);
+  }
+  std::string type = tensor({512});
+  for (int trips : {8, 24}) {
+    Body body;
+    to.add("step of " + std::to_string(trips), 1, {{type, body.damped("%x0", type)}}, body, trips);
   }
 }
 

@@ -15,6 +15,12 @@ assert machine["computing_at_once"] >= 1 and machine["cache"] > 1e4, machine
 assert machine["flops"] == rates["product_f32"] and machine["memory"] == rates["streams"]
 for row in report["programs"]:
     assert row["seconds"] > 0 and row["predicted_seconds"] > 0 and row["work"], row
+# Programs that are there for what launches and steps take, and would be one kernel, or a short step, if they were compiled better.
+work = {row["program"]: row["work"] for row in report["programs"]}
+for kernels in (8, 24):
+    assert work[f"launches {kernels}"]["launches"] > 10000, work
+    step = work[f"step of {kernels}"]
+    assert step["steps"] == 1 and step["launches"] < 100, step
 predicted, measured = compiled["predicted"]["seconds"], min(ran["steps"][1:])
 assert measured / 100 < predicted < measured * 100, (predicted, measured)
 assert abs(ran["predicted_seconds"] / predicted - 1) < 0.01
