@@ -61,12 +61,14 @@ class Emitter {
 public:
   Emitter(Block &block, const BlockGraph &graph, const fusion::Plan &plan)
       : block(block), graph(graph), plan(plan), isView(graph.ops.size()),
-        readyAt(graph.ops.size()) {
+        kernelsWith(graph.ops.size()), readyAt(graph.ops.size()) {
     for (int n : plan.views)
       isView[n] = true;
     for (auto [k, kernel] : llvm::enumerate(plan.kernels)) {
       for (int n : kernel.outputs)
         maker[n] = k;
+      for (int n : kernel.nodes)
+        ++kernelsWith[n];
       readyAt[kernel.nodes.back()].push_back(k);
     }
     emitted.resize(plan.kernels.size());
@@ -140,8 +142,7 @@ private:
     SmallVector<Value> outputs;
     SmallVector<Location> locations;
     for (int n : kernel.outputs) {
-      for (Value result : graph.ops[n]->getResults())
-        outputs.push_back(result);
+      llvm::append_range(outputs, resultsRead(n, inside));
       locations.push_back(graph.ops[n]->getLoc());
     }
     OpBuilder b(end);
@@ -166,6 +167,22 @@ private:
     }
     placed.insert(fused);
     return success();
+  }
+
+  // The results of node n that its kernel writes. What a reduction computes beside the one that is
+  // asked for (the products of a scan's gates, the largest of what argmax numbers) stays inside.
+  SmallVector<Value> resultsRead(int n, const DenseSet<int> &inside) const {
+    Operation *op = graph.ops[n];
+    SmallVector<Value> read(op->getResults());
+    if (!isa<ReduceOp, ReduceWindowOp>(op))
+      return read;
+    auto isOutside = [&](Operation *user) {
+      auto it = graph.numbers.find(block.findAncestorOpInBlock(*user));
+      return it == graph.numbers.end() || !inside.contains(it->second) ||
+             staysOutside(it->second) || kernelsWith[it->second] > 1;
+    };
+    llvm::erase_if(read, [&](Value result) { return llvm::none_of(result.getUsers(), isOutside); });
+    return read.empty() ? SmallVector<Value>(op->getResults()) : read;
   }
 
   // Whether `op` is, or is inside, an op of this block that stays.
@@ -222,6 +239,7 @@ private:
   const BlockGraph &graph;
   const fusion::Plan &plan;
   std::vector<bool> isView;
+  std::vector<int> kernelsWith; // by node: a cheap one may be in several
   std::vector<SmallVector<int, 1>> readyAt;
   DenseMap<int, int> maker; // node -> kernel that yields it
   std::vector<char> emitted;

@@ -443,7 +443,7 @@ def FormKernels : Pass<"tessera-form-kernels", "::mlir::ModuleOp"> {
     }
     %g = comm.all_gather(%s) dim 0 over A
     ```
-    Loops, branches and collectives stay outside, with reshapes of values in memory (views) and constants that are read as arrays. Splats move into the kernels that use them.
+    Loops, branches and collectives stay outside, with reshapes of values in memory (views) and constants that are read as arrays. Splats move into the kernels that use them. Of a reduction of several arrays only what is read becomes a result.
   }];
   let dependentDialects = ["::tessera::exec::ExecDialect"];
 }

@@ -236,3 +236,23 @@ func.func @pairs(%x: tensor<64x32xf32>, %y: tensor<32x48xf32>, %z: tensor<64x48x
   %1 = stablehlo.complex %0, %z : tensor<64x48xcomplex<f32>>
   return %1 : tensor<64x48xcomplex<f32>>
 }
+
+// -----
+
+// Of a scan's two results one is read: the products of the gates are not written.
+// CHECK-LABEL: func.func @scan
+// CHECK: exec.fused({{.*}}) -> tensor<64x32xf32>
+// CHECK: %[[SCAN:.*]]:2 = "stablehlo.reduce_window"
+// CHECK: exec.yield %[[SCAN]]#1 : tensor<64x32xf32>
+func.func @scan(%gates: tensor<64x32xf32>, %x: tensor<64x32xf32>) -> tensor<64x32xf32> {
+  %one = stablehlo.constant dense<1.0> : tensor<f32>
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0:2 = "stablehlo.reduce_window"(%gates, %x, %one, %zero) <{padding = dense<[[63, 0], [0, 0]]> : tensor<2x2xi64>, window_dimensions = array<i64: 64, 1>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<f32>, %d: tensor<f32>):
+    %1 = stablehlo.multiply %a, %c : tensor<f32>
+    %2 = stablehlo.multiply %c, %b : tensor<f32>
+    %3 = stablehlo.add %2, %d : tensor<f32>
+    stablehlo.return %1, %3 : tensor<f32>, tensor<f32>
+  }) : (tensor<64x32xf32>, tensor<64x32xf32>, tensor<f32>, tensor<f32>) -> (tensor<64x32xf32>, tensor<64x32xf32>)
+  return %0#1 : tensor<64x32xf32>
+}
