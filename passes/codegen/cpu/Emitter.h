@@ -120,6 +120,10 @@ public:
   llvm::SmallVector<Node *> rowsAhead(const Reduction &reduction);
   // Asks for what `load` will read of the next row at the current vector.
   void askForNextRow(Node *load, const Reduction &reduction);
+  // Whether it pays to ask for lines that `load` will read: at places known ahead, of a large array.
+  bool asksFor(const Node *load) const;
+  // Asks for what `load` reads so many elements further on, into the first cache or the second.
+  void askAhead(Node *load, int64_t elements, bool isNear);
 
   std::vector<Node *> live; // every node that is used: set before loops are opened
   // A good number of lanes for a loop of `size` over `nodes`.

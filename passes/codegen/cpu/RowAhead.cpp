@@ -71,9 +71,15 @@ static bool isReadAgain(llvm::ArrayRef<Node *> nodes, DimSet open) {
   });
 }
 
+bool Emitter::asksFor(const Node *load) const {
+  constexpr int64_t leastArray = 1 << 20; // smaller ones stay in a second-level cache
+  const BufferInfo &buffer = graph.buffers[load->buffer()];
+  return features.prefetches && buffer.source == BufferInfo::Argument && !load->mask &&
+         load->index->nodes.empty() && buffer.elements * byteSize(load->kind) >= leastArray;
+}
+
 llvm::SmallVector<Node *> Emitter::rowsAhead(const Reduction &reduction) {
-  // Smaller arrays stay in a second-level cache, and of longer rows there is no room for two.
-  constexpr int64_t leastArray = 1 << 20, mostOfRow = 256 << 10;
+  constexpr int64_t mostOfRow = 256 << 10; // of longer ones there is no room for two
   llvm::SmallVector<Node *> ahead;
   if (!features.prefetches)
     return ahead;
@@ -95,12 +101,8 @@ llvm::SmallVector<Node *> Emitter::rowsAhead(const Reduction &reduction) {
   });
   llvm::SmallDenseSet<int> buffers;
   for (Node *load : loads) {
-    const BufferInfo &buffer = graph.buffers[load->buffer()];
-    if (buffer.source != BufferInfo::Argument || load->mask || !load->index->nodes.empty() ||
-        stepOfRows(load, reduction, variables) == 0)
-      continue;
     int64_t row = pointsOf(graph, reduction.dims) * byteSize(load->kind);
-    if (buffer.elements * byteSize(load->kind) < leastArray || row > mostOfRow)
+    if (!asksFor(load) || row > mostOfRow || stepOfRows(load, reduction, variables) == 0)
       continue;
     llvm::ArrayRef<const Reduction *> passes = passesOf(load);
     // A pass that reads nothing else has the memory busy anyhow.
@@ -115,19 +117,25 @@ llvm::SmallVector<Node *> Emitter::rowsAhead(const Reduction &reduction) {
 }
 
 void Emitter::askForNextRow(Node *load, const Reduction &reduction) {
+  int64_t row = pointsOf(graph, reduction.dims) * byteSize(load->kind);
+  askAhead(load, stepOfRows(load, reduction, variables), row <= nearRow);
+}
+
+void Emitter::askAhead(Node *load, int64_t elements, bool isNear) {
   constexpr int64_t line = 64;
   Value base, perLane;
   int64_t stride;
   split(load->index, base, stride, perLane);
   if (stride != 1 || perLane)
     return;
-  int64_t bytes = byteSize(load->kind), step = stepOfRows(load, reduction, variables);
-  bool isShort = pointsOf(graph, reduction.dims) * bytes <= nearRow;
-  Value next = element(bufferPointer(load->buffer()), load->kind, b.CreateNSWAdd(base, i64(step)));
+  int64_t bytes = byteSize(load->kind);
+  // It may lie past the end: nothing is read there.
+  Value next = b.CreateGEP(memoryType(load->kind, b.getContext()), bufferPointer(load->buffer()),
+                           b.CreateNSWAdd(base, i64(elements)));
   for (int64_t at = 0; at < lanes() * bytes; at += line)
     b.CreateIntrinsic(llvm::Intrinsic::prefetch, {b.getPtrTy()},
                       {b.CreateConstGEP1_64(b.getInt8Ty(), next, at), b.getInt32(/*reads*/ 0),
-                       b.getInt32(/*which level*/ isShort ? 3 : 2), b.getInt32(/*data*/ 1)});
+                       b.getInt32(/*which level*/ isNear ? 3 : 2), b.getInt32(/*data*/ 1)});
 }
 
 } // namespace tessera::codegen

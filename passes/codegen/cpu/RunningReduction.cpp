@@ -60,6 +60,7 @@ private:
   Values loaded(llvm::ArrayRef<int64_t> places);
   void keep(llvm::ArrayRef<int64_t> places, llvm::ArrayRef<Value> values);
   void passTotals(int level, Value step);
+  llvm::SmallVector<std::pair<Node *, int64_t>> stripsAhead();
 
   // Along rows.
   void emitRows();
@@ -205,6 +206,25 @@ void RunningEmitter::passTotals(int level, Value step) {
   e->closeLoop();
 }
 
+// What is read of arrays whose rows are wider than a strip, and how far on it is asked for. To the
+// processor a strip is a new stream in each row, which it sees too late.
+llvm::SmallVector<std::pair<Node *, int64_t>> RunningEmitter::stripsAhead() {
+  constexpr int64_t bytesAhead = 4 << 10; // of each array: there is room in the first cache
+  llvm::SmallVector<std::pair<Node *, int64_t>> ahead;
+  if (loops.innerChunk == loops.inner)
+    return ahead;
+  for (Node *load : e->live) {
+    if (load->op != Op::Load || !e->asksFor(load))
+      continue;
+    int64_t strip = loops.innerChunk * byteSize(load->kind);
+    int64_t rows = std::clamp<int64_t>(bytesAhead / strip, 1, kBlock);
+    int64_t row = load->index->coefficient(dim) * (loops.forward ? 1 : -1);
+    if (row && load->index->coefficient(innerDim) == 1)
+      ahead.push_back({load, row * rows});
+  }
+  return ahead;
+}
+
 void RunningEmitter::emitColumns() {
   auto &b = e->b;
   Value step = e->openLoop(e->i64(0), e->i64(loops.size), 1, false);
@@ -212,7 +232,10 @@ void RunningEmitter::emitColumns() {
   Value digit = b.CreateAnd(step, e->i64(kBlock - 1));
   Value isFirst = b.CreateICmpEQ(digit, e->i64(0));
   Value isAlone = b.CreateICmpULT(step, e->i64(kBlock));
+  auto ahead = stripsAhead();
   loopOver(*e, columns, lanes, [&] {
+    for (auto [load, elements] : ahead)
+      e->askAhead(load, elements, /*isNear=*/true);
     Values fresh = emitted(reduction.inputs, e->lanes());
     Values sum = selected(isFirst, fresh, combined(loaded(within[0]), fresh));
     keep(within[0], sum);

@@ -10,6 +10,10 @@
 // RUN: FileCheck %s --input-file=%t/scaled.ll --check-prefix=SCALED
 // RUN: env TESSERA_DUMP_LLVM=%t/gradient.ll tessera-opt %t/gradient.mlir --tessera-set-target="target=cpu processors=x86-64-v4" --tessera-generate-code -o %t/gradient.out
 // RUN: FileCheck %s --input-file=%t/gradient.ll --check-prefix=GRADIENT
+// RUN: env TESSERA_DUMP_LLVM=%t/strips.ll tessera-opt %t/strips.mlir --tessera-set-target="target=cpu processors=x86-64-v4" --tessera-generate-code -o %t/strips.out
+// RUN: FileCheck %s --input-file=%t/strips.ll --check-prefix=STRIPS
+// RUN: env TESSERA_DUMP_LLVM=%t/whole.ll tessera-opt %t/whole.mlir --tessera-set-target="target=cpu processors=x86-64-v4" --tessera-generate-code -o %t/whole.out
+// RUN: FileCheck %s --input-file=%t/whole.ll --check-prefix=WHOLE
 
 //--- loss.mlir
 // LOSS: call void @llvm.prefetch
@@ -78,4 +82,34 @@ exec.kernel @gradient(%x: tensor<512x1024xf32>, %by: tensor<512x1024xf32>) -> te
   %6 = stablehlo.broadcast_in_dim %5, dims = [0] : (tensor<512xf32>) -> tensor<512x1024xf32>
   %7 = stablehlo.subtract %4, %6 : tensor<512x1024xf32>
   exec.yield %7 : tensor<512x1024xf32>
+}
+
+//--- strips.mlir
+// A running sum down columns, 256 of them at a time: of each row, 512 columns apart, four lines are asked for four rows before.
+// STRIPS: define i32 @strips
+// STRIPS: %[[AHEAD:.*]] = add nsw i64 %{{.*}}, 2048
+// STRIPS-NEXT: getelementptr float, ptr %{{.*}}, i64 %[[AHEAD]]
+// STRIPS-COUNT-4: call void @llvm.prefetch
+exec.kernel @strips(%x: tensor<1024x512xf32>) -> tensor<1024x512xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = "stablehlo.reduce_window"(%x, %zero) <{padding = dense<[[1023, 0], [0, 0]]> : tensor<2x2xi64>, window_dimensions = array<i64: 1024, 1>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }) : (tensor<1024x512xf32>, tensor<f32>) -> tensor<1024x512xf32>
+  exec.yield %0 : tensor<1024x512xf32>
+}
+
+//--- whole.mlir
+// Where a row is one strip, all that is read is one stream.
+// WHOLE: define i32 @whole
+// WHOLE-NOT: call void @llvm.prefetch
+exec.kernel @whole(%x: tensor<2048x256xf32>) -> tensor<2048x256xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = "stablehlo.reduce_window"(%x, %zero) <{padding = dense<[[2047, 0], [0, 0]]> : tensor<2x2xi64>, window_dimensions = array<i64: 2048, 1>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }) : (tensor<2048x256xf32>, tensor<f32>) -> tensor<2048x256xf32>
+  exec.yield %0 : tensor<2048x256xf32>
 }
