@@ -128,6 +128,12 @@ private:
     if (fours)
       inSixteens(e.i64(0), e.i64(fours), fours, into, [&](Value four, llvm::ArrayRef<Value> into) {
         Value start = b.CreateNSWMul(four, e.i64(4 * unit));
+        if (lanes == 4 * unit) {
+          e.openBlock();
+          addVector(start, lanes, nullptr, into);
+          e.closeBlock();
+          return;
+        }
         addVector(
             e.openLoop(start, b.CreateNSWAdd(start, e.i64(4 * unit)), lanes, /*mayBeEmpty=*/false),
             lanes, nullptr, into);
