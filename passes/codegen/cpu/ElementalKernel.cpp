@@ -45,6 +45,7 @@ private:
   void emitLines(llvm::ArrayRef<unsigned> group, Range range,
                  llvm::function_ref<void(Value at)> each);
   unsigned lanesOf(llvm::ArrayRef<unsigned> group) const;
+  const Root *firstOfPoints() const; // that has an element for each of the nest's points
   bool goesPastCaches(int64_t least) const;
   bool streamsVectors(llvm::ArrayRef<unsigned> vector, unsigned lanes) const;
   bool startsAtLines(llvm::ArrayRef<unsigned> vector) const;
@@ -272,9 +273,9 @@ void Nest::emitBlocks(llvm::ArrayRef<unsigned> along, llvm::ArrayRef<unsigned> v
                       Range alongRange, Range vectorRange) {
   Emitter &e = *emitter;
   bool isPast = goesPastCaches(leastStreamedBlocks), isInLines = isPast && !startsAtLines(vector);
-  int64_t inLine = lineBytes / byteSize(roots[0].kind);
+  int64_t inLine = isInLines ? lineBytes / byteSize(firstOfPoints()->kind) : 0;
   TurnedBlock block(e, *turned, along, vector,
-                    {isInLines ? inLine : 0, llvm::isa<llvm::Constant>(alongRange.second)});
+                    {inLine, llvm::isa<llvm::Constant>(alongRange.second)});
   auto open = [&](Range range, int64_t side) -> Range {
     Value start = e.openLoop(range.first, range.second, side, /*mayBeEmpty=*/true);
     Value end = e.b.CreateNSWAdd(start, e.i64(side));
@@ -312,11 +313,12 @@ void Nest::emitLines(llvm::ArrayRef<unsigned> group, Range range,
   Emitter &e = *emitter;
   auto &b = e.b;
   auto [first, last] = boundsOf(g->graph, group);
-  int64_t inLine = lineBytes / byteSize(roots[0].kind);
+  const Root *root = firstOfPoints();
+  int64_t inLine = lineBytes / byteSize(root->kind);
   unsigned lanes = std::min<int64_t>(lanesOf(group), inLine);
   e.openBlock();
   e.bindLevel(group.back(), setOf(group), e.i64(0), 1, nullptr);
-  Value offset = e.emitIndex(roots[0].offset);
+  Value offset = e.emitIndex(root->offset);
   e.closeBlock();
   auto floor = [&](Value at, int64_t unit) {
     Value inside = b.CreateAnd(b.CreateNSWAdd(offset, at), e.i64(unit - 1));
@@ -357,25 +359,36 @@ void Nest::emitLines(llvm::ArrayRef<unsigned> group, Range range,
 // Whether results go past the caches: of a large array nothing is left there for its reader.
 bool Nest::goesPastCaches(int64_t least) const {
   int64_t points = pointsOf(g->graph, dims);
-  return !roots[0].isPart && llvm::all_of(roots, [&](const Root &root) {
-    if (root.isPart)
-      return true;
-    return root.offset == roots[0].offset && root.offset->nodes.empty() && !root.value.im &&
-           byteSize(root.kind) == byteSize(roots[0].kind) &&
-           points * byteSize(root.kind) >= least && function.kernel.inplaceOf(root.output) < 0;
-  });
+  const Root *first = firstOfPoints();
+  return first && llvm::all_of(roots, [&](const Root &root) {
+           if (root.isPart || root.isOfRow)
+             return true;
+           return root.offset == first->offset && root.offset->nodes.empty() && !root.value.im &&
+                  byteSize(root.kind) == byteSize(first->kind) &&
+                  points * byteSize(root.kind) >= least &&
+                  function.kernel.inplaceOf(root.output) < 0;
+         });
+}
+
+const Root *Nest::firstOfPoints() const {
+  const auto *first =
+      llvm::find_if(roots, [](const Root &root) { return !root.isPart && !root.isOfRow; });
+  return first == roots.end() ? nullptr : first;
 }
 
 // In whole lines, or the memory reads what was there of each.
 bool Nest::streamsVectors(llvm::ArrayRef<unsigned> vector, unsigned lanes) const {
-  bool fillsLines = lanes * byteSize(roots[0].kind) % lineBytes == 0;
-  return fillsLines && goesPastCaches(leastStreamed) && startsAtLines(vector);
+  if (!goesPastCaches(leastStreamed))
+    return false;
+  bool fillsLines = lanes * byteSize(firstOfPoints()->kind) % lineBytes == 0;
+  return fillsLines && startsAtLines(vector);
 }
 
 // Whether whole vectors of the results start at lines, or within them.
 bool Nest::startsAtLines(llvm::ArrayRef<unsigned> vector) const {
-  int64_t inLine = lineBytes / byteSize(roots[0].kind);
-  Index offset = roots[0].offset;
+  const Root *first = firstOfPoints();
+  int64_t inLine = lineBytes / byteSize(first->kind);
+  Index offset = first->offset;
   return boundsOf(g->graph, vector).first == 0 && offset->constant % inLine == 0 &&
          llvm::all_of(offset->dims, [&](auto term) {
            auto [dim, factor] = term;
