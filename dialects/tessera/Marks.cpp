@@ -156,7 +156,8 @@ void setTopology(ModuleOp module, TopologyAttr topology) { setOrDrop(module, kTo
 cost::ScheduleOptions scheduleOf(ModuleOp module) {
   cost::ScheduleOptions options;
   if (auto schedule = module->getAttrOfType<ScheduleAttr>(kSchedule))
-    options = {schedule.getOverlap(), schedule.getMemory(), schedule.getScratchWithin()};
+    options = {schedule.getOverlap(), schedule.getMemory(), schedule.getScratchWithin(),
+               schedule.getSmallAttention()};
   if (int64_t bytes = topologyOf(module).deviceBytes(); bytes && !options.memory)
     options.memory = bytes;
   return options;
@@ -169,7 +170,8 @@ std::optional<cost::Overlap> overlapOf(Operation *loop) {
 
 void setOverlap(Operation *loop, cost::Overlap overlap) {
   loop->setAttr(kSchedule,
-                ScheduleAttr::get(loop->getContext(), overlap, std::nullopt, std::nullopt));
+                ScheduleAttr::get(loop->getContext(), overlap, std::nullopt, std::nullopt,
+                                  /*small_attention=*/false));
 }
 
 void setSchedule(ModuleOp module, const cost::ScheduleOptions &options) {
@@ -177,7 +179,7 @@ void setSchedule(ModuleOp module, const cost::ScheduleOptions &options) {
   setOrDrop(module, kSchedule,
             isDefault ? ScheduleAttr()
                       : ScheduleAttr::get(module.getContext(), options.overlap, options.memory,
-                                          options.scratchWithin));
+                                          options.scratchWithin, options.smallAttention));
 }
 
 // --- Sums in two stages ---

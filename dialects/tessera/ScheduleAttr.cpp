@@ -11,6 +11,7 @@ Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
   StringRef word;
   SMLoc at;
   std::optional<int64_t> memory, scratchWithin;
+  bool smallAttention = false;
   if (parser.parseLess() || parser.parseKeyword("overlap") || parser.parseEqual() ||
       parser.getCurrentLocation(&at) || parser.parseKeyword(&word))
     return {};
@@ -19,7 +20,10 @@ Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
     parser.emitError(at) << "'" << word << "' is no overlap; there are auto, on, off";
     return {};
   }
-  while (succeeded(parser.parseOptionalComma())) {
+  while (!smallAttention && succeeded(parser.parseOptionalComma())) {
+    smallAttention = succeeded(parser.parseOptionalKeyword("small_attention"));
+    if (smallAttention)
+      break;
     bool isMemory = !memory && !scratchWithin && succeeded(parser.parseOptionalKeyword("memory"));
     if (!isMemory && (scratchWithin || parser.parseKeyword("scratch_within")))
       return {};
@@ -29,7 +33,7 @@ Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
   if (parser.parseGreater())
     return {};
   return getChecked([&] { return parser.emitError(at); }, parser.getContext(), *overlap, memory,
-                    scratchWithin);
+                    scratchWithin, smallAttention);
 }
 
 void ScheduleAttr::print(AsmPrinter &printer) const {
@@ -38,12 +42,14 @@ void ScheduleAttr::print(AsmPrinter &printer) const {
     printer << ", memory = " << *getMemory();
   if (getScratchWithin())
     printer << ", scratch_within = " << *getScratchWithin();
+  if (getSmallAttention())
+    printer << ", small_attention";
   printer << '>';
 }
 
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> error, cost::Overlap,
                                    std::optional<int64_t> memory,
-                                   std::optional<int64_t> scratchWithin) {
+                                   std::optional<int64_t> scratchWithin, bool) {
   for (std::optional<int64_t> bytes : {memory, scratchWithin})
     if (bytes && *bytes <= 0)
       return error() << "a device has memory of a byte or more, not " << *bytes;

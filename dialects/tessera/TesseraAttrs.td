@@ -33,9 +33,10 @@ def Tessera_ScheduleAttr : Tessera_Attr<"Schedule", "schedule"> {
     Set where the program is read; order and whoever trades memory for time read it. On stablehlo.while, which communicate
     sets it on, `overlap` says how the loop's trips are ordered. `scratch_within = 60000000000`, which fuse sets where
     nothing else fits: kernels are to have so little scratch that it takes no more with the temporaries (codegen).
+    `small_attention`, likewise: attention is one kernel, whose scores are no array, also where they are few.
   }];
   let parameters = (ins "::tessera::cost::Overlap":$overlap, "std::optional<int64_t>":$memory,
-    "std::optional<int64_t>":$scratch_within);
+    "std::optional<int64_t>":$scratch_within, "bool":$small_attention);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }

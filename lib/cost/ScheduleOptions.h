@@ -29,6 +29,7 @@ struct ScheduleOptions {
   // Of temporaries and scratch, within which kernels' scratch is kept by smaller pieces; none: they
   // have what they are quickest with.
   std::optional<int64_t> scratchWithin = {};
+  bool smallAttention = false; // attention of few scores is one kernel, too, and they are no array
   bool operator==(const ScheduleOptions &) const = default;
 };
 

@@ -21,6 +21,13 @@ struct AttentionLimits {
 
 constexpr int64_t leastPairs = AttentionLimits().scoreBytes / 4;
 
+// Where few scores are to be no array either.
+constexpr AttentionLimits ofFewScores() {
+  AttentionLimits limits;
+  limits.scoreBytes = 0;
+  return limits;
+}
+
 inline bool attentionStays(const Attention &attention, const AttentionLimits &limits = {}) {
   return attention.queries >= limits.queries && attention.keys >= limits.keys &&
          attention.queryElements <= limits.elements && attention.valueElements <= limits.elements &&

@@ -230,7 +230,8 @@ private:
 } // namespace
 
 // Whether the kernel is attention, as code is generated for it, and pays.
-static bool isAttention(exec::FusedOp fused, std::string &why) {
+static bool isAttention(exec::FusedOp fused, const fusion::AttentionLimits &limits,
+                        std::string &why) {
   ScopedDiagnosticHandler silent(fused.getContext(), [](Diagnostic &) { return success(); });
   codegen::KernelSource kernel{"", fused.getBlock(), {}};
   codegen::JointNests nests(kernel);
@@ -239,13 +240,14 @@ static bool isAttention(exec::FusedOp fused, std::string &why) {
     return false;
   }
   auto loops = codegen::findAttention(nests, why);
-  if (loops && !fusion::attentionStays(codegen::sizesOf(*loops)))
+  if (loops && !fusion::attentionStays(codegen::sizesOf(*loops), limits))
     why = "it has few queries or keys, or too many elements for each of them";
   return loops && why.empty();
 }
 
 // The product that is the attention's scores; null where it is none.
-static Operation *formFrom(Block &block, DotGeneralOp product, ReasonsAgainst &reasons) {
+static Operation *formFrom(Block &block, DotGeneralOp product,
+                           const fusion::AttentionLimits &limits, ReasonsAgainst &reasons) {
   for (bool yieldsRows : {false, true})
     for (unsigned side : {0u, 1u}) {
       Candidate candidate(block, product, side, yieldsRows);
@@ -253,7 +255,7 @@ static Operation *formFrom(Block &block, DotGeneralOp product, ReasonsAgainst &r
         continue;
       exec::FusedOp fused = candidate.outline();
       std::string why;
-      if (isAttention(fused, why)) {
+      if (isAttention(fused, limits, why)) {
         Operation *scores = candidate.scoreProduct();
         AtEnd end(block); // rows are read before the result may be there
         candidate.replaceWith(end, fused);
@@ -287,23 +289,26 @@ static void sayWhy(Block &block, const ReasonsAgainst &reasons) {
   }
 }
 
-static void formIn(Block &block, bool saysWhy) {
+static void formIn(Block &block, const fusion::AttentionLimits &limits, bool saysWhy) {
   // What nothing reads any more, as where it is computed again, is no reader of scores.
   eraseUnread(block);
   ReasonsAgainst reasons;
-  formAttentionGradients(block, reasons);
+  formAttentionGradients(block, reasons, limits);
   // From the last on: ops are erased, those of later products first.
   SmallVector<DotGeneralOp> products(block.getOps<DotGeneralOp>());
   DenseSet<Operation *> taken; // products that are scores of one
   for (DotGeneralOp product : llvm::reverse(products))
     if (!taken.contains(product))
-      taken.insert(formFrom(block, product, reasons));
+      taken.insert(formFrom(block, product, limits, reasons));
   if (saysWhy)
     sayWhy(block, reasons);
 }
 
 void formAttention(ModuleOp module, bool saysWhy) {
-  forEachBlock(module, [&](Block &block) { formIn(block, saysWhy); });
+  fusion::AttentionLimits limits;
+  if (scheduleOf(module).smallAttention)
+    limits = fusion::ofFewScores();
+  forEachBlock(module, [&](Block &block) { formIn(block, limits, saysWhy); });
 }
 
 } // namespace tessera::fuse

@@ -32,7 +32,8 @@ namespace {
 // The gradient of one attention.
 class Gradient {
 public:
-  Gradient(Block &block, DotGeneralOp scores) : block(block), plane(block, scores) {}
+  Gradient(Block &block, DotGeneralOp scores, const fusion::AttentionLimits &limits)
+      : block(block), plane(block, scores), limits(limits) {}
 
   // Whether there is one, of which nothing else reads a value of pairs.
   bool isThere() const { return !plane.other && plane.hasExponentials() && !own().empty(); }
@@ -167,7 +168,7 @@ private:
     if (!loops)
       return;
     sizes = codegen::sizesOf(*loops);
-    if (!fusion::attentionStays(sizes))
+    if (!fusion::attentionStays(sizes, limits))
       why = "it is too small, or has too many elements for each query";
   }
 
@@ -191,6 +192,7 @@ private:
 
   Block &block;
   ScorePlane plane;
+  const fusion::AttentionLimits &limits;
   std::vector<OutlinedOps> kernels;
   SmallVector<exec::FusedOp> formed;
   SmallVector<Operation *> replacedSums;
@@ -199,12 +201,13 @@ private:
 
 } // namespace
 
-unsigned formAttentionGradients(Block &block, ReasonsAgainst &reasons) {
+unsigned formAttentionGradients(Block &block, ReasonsAgainst &reasons,
+                                const fusion::AttentionLimits &limits) {
   unsigned formed = 0;
   DenseSet<Operation *> seen;
   auto isNew = [&](DotGeneralOp product) {
     auto type = typeOf(product->getResult(0));
-    return type.hasStaticShape() && type.getNumElements() >= fusion::leastPairs &&
+    return type.hasStaticShape() && type.getNumElements() * 4 >= limits.scoreBytes &&
            seen.insert(product).second;
   };
   // Where one is formed ops are gone, and others stand elsewhere.
@@ -213,7 +216,7 @@ unsigned formAttentionGradients(Block &block, ReasonsAgainst &reasons) {
     for (auto product : block.getOps<DotGeneralOp>()) {
       if (!isNew(product))
         continue;
-      Gradient gradient(block, product);
+      Gradient gradient(block, product, limits);
       std::string why;
       if (!gradient.isThere())
         continue;

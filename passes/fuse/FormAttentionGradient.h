@@ -1,6 +1,7 @@
 // The gradient of attention as one kernel, or two, that compute its probabilities again.
 #pragma once
 
+#include "lib/fusion/AttentionStays.h"
 #include "mlir/IR/Block.h"
 #include "llvm/ADT/DenseMap.h"
 
@@ -15,6 +16,7 @@ using ReasonsAgainst = llvm::DenseMap<mlir::Operation *, std::string>;
 // and keys, what is computed of them for each pair, and the products that sum it up. Of the softmax it
 // reads the largest score and the sum of each query, so that nothing but these reads the scores and
 // the probabilities of the forward pass. How many there were.
-unsigned formAttentionGradients(mlir::Block &block, ReasonsAgainst &reasons);
+unsigned formAttentionGradients(mlir::Block &block, ReasonsAgainst &reasons,
+                                const fusion::AttentionLimits &limits = {});
 
 } // namespace tessera::fuse

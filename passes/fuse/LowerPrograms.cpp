@@ -1,4 +1,5 @@
 // Programs that hold less than another: the steps that a search for one that fits goes.
+#include "dialects/tessera/Marks.h"
 #include "passes/fuse/CopyCheap.h"
 #include "passes/fuse/MemoryBound.h"
 #include "passes/fuse/RematCopies.h"
@@ -99,22 +100,43 @@ MemoryBound::Lowered MemoryBound::lowerInOrder(const LowerProgram &from, RematTr
   return withPlan(from, trial, plan);
 }
 
-// The program as it is, but for what its loops compute of what is cheap; null where that is nothing.
-MemoryBound::Lowered MemoryBound::withCheapInLoops() {
+static size_t countTasks(const RematTrial &trial) {
+  size_t count = 0;
+  for (const TrialBlock &block : trial.blocks)
+    count += block.tasks.size();
+  return count;
+}
+
+// The program as it is, but for what its loops compute of what is cheap, and for small attention; null where
+// there is nothing of that.
+MemoryBound::Lowered MemoryBound::beginningOf(const Way &way) {
   OwningOpRef<ModuleOp> made = module.clone();
   int copies = copyIntoLoops(*made);
-  if (copies == 0)
+  if (copies == 0 && !way.smallAttention)
     return std::unique_ptr<LowerProgram>();
-  Lowered program = tried(std::move(made));
-  if (succeeded(program))
-    (*program)->computedAgain = copies;
-  return program;
+  Lowered program = tried(OwningOpRef<ModuleOp>(made->clone()));
+  if (failed(program))
+    return failure();
+  (*program)->computedAgain = copies;
+  if (!way.smallAttention)
+    return program;
+  cost::ScheduleOptions schedule = scheduleOf(*made);
+  schedule.smallAttention = true;
+  setSchedule(*made, schedule);
+  Lowered formed = tried(std::move(made));
+  if (failed(formed))
+    return failure();
+  size_t arrays = countTasks((*program)->trial), fewer = countTasks((*formed)->trial);
+  if (fewer >= arrays)
+    return std::unique_ptr<LowerProgram>();
+  (*formed)->computedAgain = copies + static_cast<int>(arrays - fewer);
+  return formed;
 }
 
 // In a small step, as kernels come out otherwise than before; or in a larger one.
 MemoryBound::Lowered MemoryBound::stepDown(Way &way) {
   if (way.inLoops && way.steps.empty())
-    return withCheapInLoops();
+    return beginningOf(way);
   const LowerProgram &from = way.steps.empty() ? *first : *way.steps.back();
   for (int64_t target :
        {from.peak - from.peak / kPart, from.peak - 2 * from.peak / kPart, int64_t(0)}) {

@@ -41,8 +41,9 @@ FailureOr<MemoryFigures> figuresWithScratch(ModuleOp module, codegen::KernelScra
   return memoryFigures(*programs.begin());
 }
 
-cost::ScheduleOptions MemoryBound::scheduleFor(std::optional<int64_t> allowed) const {
-  cost::ScheduleOptions schedule = scheduleOf(module);
+cost::ScheduleOptions MemoryBound::scheduleFor(const LowerProgram &program,
+                                               std::optional<int64_t> allowed) const {
+  cost::ScheduleOptions schedule = scheduleOf(*program.module);
   if (allowed)
     schedule.memory = std::max<int64_t>(*allowed, 1);
   schedule.scratchWithin = scratchWithin;
@@ -53,7 +54,7 @@ FailureOr<MeasuredProgram> MemoryBound::measure(const LowerProgram &program,
                                                 std::optional<int64_t> allowed) {
   OwningOpRef<ModuleOp> copy = ModuleOp(*program.module).clone();
   if (allowed || scratchWithin)
-    setSchedule(*copy, scheduleFor(allowed));
+    setSchedule(*copy, scheduleFor(program, allowed));
   if (failed(verify(*copy)) || failed(formAllKernels(*copy)))
     return failure();
   sizeScratch(*copy, scratch);
@@ -173,7 +174,7 @@ FailureOr<MeasuredProgram> MemoryBound::lowerInOrder(MeasuredProgram from, int64
   constexpr int part = 4;                // of the arena, that an order saves for where it can
   for (int round = 0; round < kInOrder && from.bytes > mostBytes; ++round) {
     OwningOpRef<ModuleOp> copy = ModuleOp(*from.program->module).clone();
-    setSchedule(*copy, scheduleFor(from.allowed));
+    setSchedule(*copy, scheduleFor(*from.program, from.allowed));
     FailureOr<RematTrial> trial = tryInOrder(*copy, scratch);
     if (failed(trial))
       return failure();

@@ -91,8 +91,9 @@ private:
 
   // From the program as it is down to the last that is lower, whatever the bound.
   struct Way {
-    bool makesLater;      // and goes below peaks at its end: cost::RematScope
-    bool inLoops = false; // begins with what is cheap computed in loops
+    bool makesLater;             // and goes below peaks at its end: cost::RematScope
+    bool inLoops = false;        // begins with what is cheap computed in loops
+    bool smallAttention = false; // and with attention of few scores as one kernel
     std::vector<std::unique_ptr<LowerProgram>> steps = {};
     bool isWhole = false;
     size_t belowPeak = 0; // steps that left the peak as it was
@@ -106,7 +107,7 @@ private:
   Lowered lowerThan(const LowerProgram &from, int64_t target, bool makesLater);
   Lowered lowerBelowPeak(const LowerProgram &from);
   Lowered lowerInOrder(const LowerProgram &from, RematTrial trial, int64_t target);
-  Lowered withCheapInLoops();
+  Lowered beginningOf(const Way &way);
   Lowered stepDown(Way &way);
   mlir::FailureOr<const LowerProgram *> onTheWay(Way &way, size_t step);
   mlir::FailureOr<const LowerProgram *> straightTo(int64_t target);
@@ -118,7 +119,8 @@ private:
   mlir::FailureOr<MeasuredProgram> lowerInOrder(MeasuredProgram from, int64_t mostBytes);
   mlir::FailureOr<MeasuredProgram> lowestInOrder(int64_t mostBytes);
   void note(const MeasuredProgram &measured);
-  cost::ScheduleOptions scheduleFor(std::optional<int64_t> allowed) const;
+  cost::ScheduleOptions scheduleFor(const LowerProgram &program,
+                                    std::optional<int64_t> allowed) const;
 
   // Not even for what the program is given and what it returns.
   bool hasNoRoom(int64_t bytes) const { return bytes <= callersBytes(); }
@@ -131,8 +133,10 @@ private:
   std::optional<int64_t> scratchWithin;
   int64_t arguments = 0, outputs = 0;  // bytes
   std::unique_ptr<LowerProgram> first; // the program as it is
-  Way ways[3] = {
-      {.makesLater = false}, {.makesLater = true}, {.makesLater = true, .inLoops = true}};
+  Way ways[4] = {{.makesLater = false},
+                 {.makesLater = true},
+                 {.makesLater = true, .inLoops = true},
+                 {.makesLater = true, .inLoops = true, .smallAttention = true}};
   std::vector<MeasuredProgram> lowest; // that were measured for one bound
   std::vector<std::unique_ptr<LowerProgram>> aimed;
 };

@@ -28,6 +28,7 @@ static void allow(ModuleOp module, int64_t bytes, const fuse::MeasuredProgram &m
   cost::ScheduleOptions schedule = scheduleOf(module);
   schedule.memory = std::max<int64_t>(bytes, 1);
   schedule.scratchWithin = measured.scratchWithin;
+  schedule.smallAttention = scheduleOf(*measured.program->module).smallAttention;
   setSchedule(module, schedule);
 }
 

@@ -75,12 +75,13 @@ def scan(seed, checkpoint=False, trips=5):
     return build
 
 
-def attention(seed):
-    """Softmax over scores, whose gradient reads what the forward pass made in several arrays of their size."""
+def attention(seed, tokens=40):
+    """Softmax over scores, whose gradient reads what the forward pass made in several arrays of their size. Of 64 tokens on,
+    it can be one kernel that has none of them."""
     def build(mesh):
         rng = RNG(seed)
         weights = [[normal(rng, 16, 4, 12, scale=0.3) for _ in range(3)] + [normal(rng, 4, 12, 16, scale=0.2)] for _ in range(2)]
-        x = normal(rng, 6, 40, 16)
+        x = normal(rng, 6, tokens, 16)
         rows = lambda x: jax.lax.with_sharding_constraint(x, NamedSharding(mesh, P("data")))
 
         def step(weights, x):
@@ -164,9 +165,9 @@ MESHES = [{"data": 2, "model": 2}, {"data": 3, "model": 1}]
 
 def cases(seed):
     return [Case("chain", chain(seed), MESHES), Case("dropout", chain(seed + 1, 4, dropout=True), MESHES[:1]),
-            Case("attention", attention(seed + 2), MESHES[:1]), Case("nested scans", nested_scans(seed + 3), MESHES[1:]),
-            Case("dropout in scans", nested_scans(seed + 4, dropout=True), MESHES[:1]), Case("masked scan", masked_scan(seed + 5), MESHES[:1]),
-            Case("scan", scan(seed), MESHES),
+            Case("attention", attention(seed + 2), MESHES[:1]), Case("few scores", attention(seed + 6, 80), MESHES[:1]),
+            Case("nested scans", nested_scans(seed + 3), MESHES[1:]), Case("masked scan", masked_scan(seed + 5), MESHES[:1]),
+            Case("dropout in scans", nested_scans(seed + 4, dropout=True), MESHES[:1]), Case("scan", scan(seed), MESHES),
             Case("checkpointed scan", scan(seed + 1, checkpoint=True), MESHES[:1])]
 
 

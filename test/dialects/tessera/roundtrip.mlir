@@ -43,6 +43,8 @@ module attributes {tessera.target = #tessera.target<shadow, <"znver4", vector_bi
 module attributes {tessera.schedule = #tessera.schedule<overlap = off, memory = 80000000000>} {}
 // CHECK: module attributes {tessera.schedule = #tessera.schedule<overlap = auto, memory = 80000000000, scratch_within = 6000>}
 module attributes {tessera.schedule = #tessera.schedule<overlap = auto, memory = 80000000000, scratch_within = 6000>} {}
+// CHECK: module attributes {tessera.schedule = #tessera.schedule<overlap = auto, memory = 80000000000, small_attention>}
+module attributes {tessera.schedule = #tessera.schedule<overlap = auto, memory = 80000000000, small_attention>} {}
 // CHECK: module attributes {tessera.schedule = #tessera.schedule<overlap = auto, scratch_within = 6000>}
 module attributes {tessera.schedule = #tessera.schedule<overlap = auto, scratch_within = 6000>} {}
 // CHECK: module attributes {tessera.schedule = #tessera.schedule<overlap = auto>}

@@ -146,3 +146,50 @@ func.func @merged(%q: tensor<8x256x64xf32>, %k1: tensor<8x256x64xf32>, %v1: tens
   %o = stablehlo.add %9, %o2 : tensor<8x256x64xf32>
   return %o, %s : tensor<8x256x64xf32>, tensor<8x256xf32>
 }
+
+// -----
+
+// Few scores stay arrays, which lie in a cache.
+// CHECK-LABEL: module @few_scores
+// CHECK: exec.fused({{.*}}) -> {{.*}}tensor<128x128xf32>
+// CHECK: return
+module @few_scores {
+  func.func @main(%q: tensor<128x16xf32>, %k: tensor<128x16xf32>, %v: tensor<128x16xf32>) -> tensor<128x16xf32> {
+    %i = stablehlo.constant dense<0xFF800000> : tensor<f32>
+    %z = stablehlo.constant dense<0.0> : tensor<f32>
+    %x = stablehlo.dot_general %q, %k, contracting_dims = [1] x [1] : (tensor<128x16xf32>, tensor<128x16xf32>) -> tensor<128x128xf32>
+    %m = stablehlo.reduce(%x init: %i) applies stablehlo.maximum across dimensions = [1] : (tensor<128x128xf32>, tensor<f32>) -> tensor<128xf32>
+    %1 = stablehlo.broadcast_in_dim %m, dims = [0] : (tensor<128xf32>) -> tensor<128x128xf32>
+    %2 = stablehlo.subtract %x, %1 : tensor<128x128xf32>
+    %e = stablehlo.exponential %2 : tensor<128x128xf32>
+    %s = stablehlo.reduce(%e init: %z) applies stablehlo.add across dimensions = [1] : (tensor<128x128xf32>, tensor<f32>) -> tensor<128xf32>
+    %3 = stablehlo.broadcast_in_dim %s, dims = [0] : (tensor<128xf32>) -> tensor<128x128xf32>
+    %p = stablehlo.divide %e, %3 : tensor<128x128xf32>
+    %o = stablehlo.dot_general %p, %v, contracting_dims = [1] x [0] : (tensor<128x128xf32>, tensor<128x16xf32>) -> tensor<128x16xf32>
+    return %o : tensor<128x16xf32>
+  }
+}
+
+// -----
+
+// Where the schedule says so, they are no arrays either.
+// CHECK-LABEL: module @no_scores
+// CHECK: exec.fused({{.*}}) -> tensor<128x16xf32> {
+// CHECK-NOT: exec.fused
+// CHECK: return
+module @no_scores attributes {tessera.schedule = #tessera.schedule<overlap = auto, small_attention>} {
+  func.func @main(%q: tensor<128x16xf32>, %k: tensor<128x16xf32>, %v: tensor<128x16xf32>) -> tensor<128x16xf32> {
+    %i = stablehlo.constant dense<0xFF800000> : tensor<f32>
+    %z = stablehlo.constant dense<0.0> : tensor<f32>
+    %x = stablehlo.dot_general %q, %k, contracting_dims = [1] x [1] : (tensor<128x16xf32>, tensor<128x16xf32>) -> tensor<128x128xf32>
+    %m = stablehlo.reduce(%x init: %i) applies stablehlo.maximum across dimensions = [1] : (tensor<128x128xf32>, tensor<f32>) -> tensor<128xf32>
+    %1 = stablehlo.broadcast_in_dim %m, dims = [0] : (tensor<128xf32>) -> tensor<128x128xf32>
+    %2 = stablehlo.subtract %x, %1 : tensor<128x128xf32>
+    %e = stablehlo.exponential %2 : tensor<128x128xf32>
+    %s = stablehlo.reduce(%e init: %z) applies stablehlo.add across dimensions = [1] : (tensor<128x128xf32>, tensor<f32>) -> tensor<128xf32>
+    %3 = stablehlo.broadcast_in_dim %s, dims = [0] : (tensor<128xf32>) -> tensor<128x128xf32>
+    %p = stablehlo.divide %e, %3 : tensor<128x128xf32>
+    %o = stablehlo.dot_general %p, %v, contracting_dims = [1] x [0] : (tensor<128x128xf32>, tensor<128x16xf32>) -> tensor<128x16xf32>
+    return %o : tensor<128x16xf32>
+  }
+}

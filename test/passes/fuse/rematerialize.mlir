@@ -116,3 +116,23 @@ module @mask attributes {tessera.schedule = #tessera.schedule<overlap = auto, me
     return %f#1 : tensor<128x128xf32>
   }
 }
+
+// -----
+// The scores are 64 KiB, beside 32 KiB of the caller's: attention is one kernel that has none.
+// CHECK-LABEL: module @scores attributes {tessera.schedule = #tessera.schedule<overlap = auto, memory = 65536, small_attention>}
+module @scores attributes {tessera.schedule = #tessera.schedule<overlap = auto, memory = 65536>} {
+  func.func @main(%q: tensor<128x16xf32>, %k: tensor<128x16xf32>, %v: tensor<128x16xf32>) -> tensor<128x16xf32> {
+    %i = stablehlo.constant dense<0xFF800000> : tensor<f32>
+    %z = stablehlo.constant dense<0.0> : tensor<f32>
+    %x = stablehlo.dot_general %q, %k, contracting_dims = [1] x [1] : (tensor<128x16xf32>, tensor<128x16xf32>) -> tensor<128x128xf32>
+    %m = stablehlo.reduce(%x init: %i) applies stablehlo.maximum across dimensions = [1] : (tensor<128x128xf32>, tensor<f32>) -> tensor<128xf32>
+    %1 = stablehlo.broadcast_in_dim %m, dims = [0] : (tensor<128xf32>) -> tensor<128x128xf32>
+    %2 = stablehlo.subtract %x, %1 : tensor<128x128xf32>
+    %e = stablehlo.exponential %2 : tensor<128x128xf32>
+    %s = stablehlo.reduce(%e init: %z) applies stablehlo.add across dimensions = [1] : (tensor<128x128xf32>, tensor<f32>) -> tensor<128xf32>
+    %3 = stablehlo.broadcast_in_dim %s, dims = [0] : (tensor<128xf32>) -> tensor<128x128xf32>
+    %p = stablehlo.divide %e, %3 : tensor<128x128xf32>
+    %o = stablehlo.dot_general %p, %v, contracting_dims = [1] x [0] : (tensor<128x128xf32>, tensor<128x16xf32>) -> tensor<128x16xf32>
+    return %o : tensor<128x16xf32>
+  }
+}
