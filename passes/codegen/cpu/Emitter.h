@@ -116,24 +116,34 @@ public:
                                     llvm::ArrayRef<std::pair<Node *, Value>> given);
   Value temporary(llvm::Type *type, const llvm::Twine &name = ""); // a stack slot of the function
 
-  // What `reduction`, a pass over rows by vectors, asks for of the next row (RowAhead.cpp).
-  llvm::SmallVector<Node *> rowsAhead(const Reduction &reduction);
-  // Asks for what `load` will read of the next row at the current vector.
-  void askForNextRow(Node *load, const Reduction &reduction);
+  // What `reduction`, a pass over rows by vectors, asks for of the next row (RowAhead.cpp): what
+  // `load` reads in `pass`, which may be another one.
+  struct NextRow {
+    Node *load;
+    const Reduction *pass;
+  };
+  llvm::SmallVector<NextRow> rowsAhead(const Reduction &reduction);
+  // Asks for a vector of the next row, `position` elements from its start.
+  void askForNextRow(const NextRow &row, Value position);
   // Whether it pays to ask for lines that `load` will read: at places known ahead, of a large array.
   bool asksFor(const Node *load) const;
   // Asks for what `load` reads so many elements further on, into the first cache or the second.
-  void askAhead(Node *load, int64_t elements, bool isNear);
+  void askAhead(const Node *load, int64_t elements, bool isNear);
 
   std::vector<Node *> live; // every node that is used: set before loops are opened
   // A good number of lanes for a loop of `size` over `nodes`.
   unsigned chooseLanes(int64_t size, llvm::ArrayRef<Node *> nodes) const;
 
 private:
-  // By buffer the reductions along rows that read it, in the order in which they run.
-  using RowPasses = llvm::DenseMap<int, llvm::SmallVector<const Reduction *, 4>>;
+  // The reductions along rows in the order in which they run; by buffer those that read it.
+  struct RowPasses {
+    llvm::SmallVector<const Reduction *> inOrder;
+    llvm::DenseMap<int, llvm::SmallVector<const Reduction *, 4>> ofBuffer;
+  };
   static RowPasses passesOver(llvm::ArrayRef<Node *> nodes);
   std::optional<RowPasses> rowPasses; // of what is live
+  // Asks for a vector of what `load` reads, from `place` on.
+  void askFor(const Node *load, Value place, bool isNear);
   Value compute(Node *node);
   Value load(Node *node);
   Value maskedLoad(llvm::Type *type, Value pointer, llvm::Align align, Value mask);

@@ -105,11 +105,11 @@ private:
 
   // The innermost dimension of rows, by vectors.
   void addRow(llvm::ArrayRef<Value> into) {
-    llvm::SmallVector<Node *> rowsAhead = e.rowsAhead(reduction);
+    auto rowsAhead = e.rowsAhead(reduction);
     auto addVector = [&](Value start, unsigned lanes, Value mask, llvm::ArrayRef<Value> into) {
       e.bindLevel(group[0].back(), setOf(group[0]), start, lanes, mask);
-      for (Node *load : rowsAhead)
-        e.askForNextRow(load, reduction);
+      for (const Emitter::NextRow &row : rowsAhead)
+        e.askForNextRow(row, start);
       Slots values = terms(lanes);
       for (unsigned part = 0; part < lanes / unit; ++part) {
         Slots registers;

@@ -6,7 +6,8 @@
 // So the last of the reductions that read an operand's row asks for the row after it, line by line,
 // and the first finds that in a cache: both take what the slower of memory and arithmetic takes,
 // rather than their sum. Where results follow, there is time for the last lines to come. Where none
-// do, a short row's would be late, and the first pass asks for them.
+// do, a short row's would be late, and the first pass asks for them. What a single pass reads, which
+// waits for memory as it reads nothing else, is up to the last pass of all.
 #include "passes/codegen/cpu/Emitter.h"
 
 #include "llvm/ADT/DenseSet.h"
@@ -43,6 +44,17 @@ static int64_t stepOfRows(const Node *load, const Reduction &reduction,
   return step;
 }
 
+// Whether what `load` reads of a row lies side by side, in the order of the reduction.
+static bool isInOrder(const Graph &graph, const Node *load, const Reduction &reduction) {
+  int64_t factor = 1;
+  for (unsigned dim : llvm::reverse(reduction.dims)) {
+    if (graph.dims[dim].size > 1 && load->index->coefficient(dim) != factor)
+      return false;
+    factor *= graph.dims[dim].size;
+  }
+  return true;
+}
+
 Emitter::RowPasses Emitter::passesOver(llvm::ArrayRef<Node *> nodes) {
   RowPasses passes;
   llvm::DenseSet<const Reduction *> seen;
@@ -51,10 +63,11 @@ Emitter::RowPasses Emitter::passesOver(llvm::ArrayRef<Node *> nodes) {
     if (!reduction || reduction->order != Reduction::Rows || reduction->simple.empty() ||
         !seen.insert(reduction).second)
       continue;
+    passes.inOrder.push_back(reduction);
     llvm::SmallDenseSet<int> buffers;
     for (const Node *load : loadsOf(reduction->inputs))
       if (buffers.insert(load->buffer()).second)
-        passes[load->buffer()].push_back(reduction);
+        passes.ofBuffer[load->buffer()].push_back(reduction);
   }
   return passes;
 }
@@ -78,9 +91,9 @@ bool Emitter::asksFor(const Node *load) const {
          load->index->nodes.empty() && buffer.elements * byteSize(load->kind) >= leastArray;
 }
 
-llvm::SmallVector<Node *> Emitter::rowsAhead(const Reduction &reduction) {
+llvm::SmallVector<Emitter::NextRow> Emitter::rowsAhead(const Reduction &reduction) {
   constexpr int64_t mostOfRow = 256 << 10; // of longer ones there is no room for two
-  llvm::SmallVector<Node *> ahead;
+  llvm::SmallVector<NextRow> ahead;
   if (!features.prefetches)
     return ahead;
   if (!rowPasses)
@@ -89,52 +102,68 @@ llvm::SmallVector<Node *> Emitter::rowsAhead(const Reduction &reduction) {
   for (const Level &level : levels)
     open |= level.dims;
   bool resultsFollow = isReadAgain(live, open);
-  llvm::SmallVector<Node *> loads = loadsOf(reduction.inputs);
   auto passesOf = [&](const Node *load) -> llvm::ArrayRef<const Reduction *> {
-    auto found = rowPasses->find(load->buffer());
-    return found == rowPasses->end() ? llvm::ArrayRef<const Reduction *>() : found->second;
+    auto found = rowPasses->ofBuffer.find(load->buffer());
+    return found == rowPasses->ofBuffer.end() ? llvm::ArrayRef<const Reduction *>() : found->second;
   };
   // What is kept of a row, or what another pass has read.
-  bool readsCached = llvm::any_of(loads, [&](const Node *load) {
-    auto passes = passesOf(load);
-    return !load->operands.empty() || (!passes.empty() && passes.front() != &reduction);
-  });
+  auto readsCached = [&](const Reduction &pass) {
+    return llvm::any_of(loadsOf(pass.inputs), [&](const Node *load) {
+      auto passes = passesOf(load);
+      return !load->operands.empty() || (!passes.empty() && passes.front() != &pass);
+    });
+  };
+  int64_t elements = pointsOf(graph, reduction.dims);
+  llvm::SmallVector<const Reduction *> ofRow;
+  for (const Reduction *pass : rowPasses->inOrder)
+    if (pass->deps == reduction.deps && pointsOf(graph, pass->dims) == elements)
+      ofRow.push_back(pass);
   llvm::SmallDenseSet<int> buffers;
-  for (Node *load : loads) {
-    int64_t row = pointsOf(graph, reduction.dims) * byteSize(load->kind);
-    if (!asksFor(load) || row > mostOfRow || stepOfRows(load, reduction, variables) == 0)
-      continue;
-    llvm::ArrayRef<const Reduction *> passes = passesOf(load);
-    // A pass that reads nothing else has the memory busy anyhow.
-    if (passes.empty() || (passes.size() == 1 && !readsCached))
-      continue;
-    bool isLast = resultsFollow || row > nearRow;
-    if ((isLast ? passes.back() : passes.front()) == &reduction &&
-        buffers.insert(load->buffer()).second)
-      ahead.push_back(load);
-  }
+  for (const Reduction *pass : ofRow)
+    for (Node *load : loadsOf(pass->inputs)) {
+      int64_t row = elements * byteSize(load->kind);
+      llvm::ArrayRef<const Reduction *> passes = passesOf(load);
+      if (passes.empty() || row > mostOfRow || !asksFor(load) || !isInOrder(graph, load, *pass) ||
+          stepOfRows(load, *pass, variables) == 0)
+        continue;
+      bool isLast = resultsFollow || row > nearRow;
+      const Reduction *asks = isLast ? passes.back() : passes.front();
+      // A pass that reads nothing else has the memory busy anyhow: it is up to the last one.
+      if (passes.size() == 1 && !readsCached(*asks))
+        asks = isLast && asks != ofRow.back() ? ofRow.back() : nullptr;
+      if (asks == &reduction && buffers.insert(load->buffer()).second)
+        ahead.push_back({load, pass});
+    }
   return ahead;
 }
 
-void Emitter::askForNextRow(Node *load, const Reduction &reduction) {
-  int64_t row = pointsOf(graph, reduction.dims) * byteSize(load->kind);
-  askAhead(load, stepOfRows(load, reduction, variables), row <= nearRow);
+void Emitter::askForNextRow(const NextRow &row, Value position) {
+  const Node *load = row.load;
+  int64_t bytes = pointsOf(graph, row.pass->dims) * byteSize(load->kind);
+  int64_t step = stepOfRows(load, *row.pass, variables);
+  Value place = b.CreateNSWAdd(position, i64(load->index->constant + step));
+  for (auto [dim, factor] : load->index->dims)
+    if (!(row.pass->ownDims >> dim & 1) && variables[dim])
+      place = b.CreateNSWAdd(place, b.CreateNSWMul(variables[dim], i64(factor)));
+  askFor(load, place, bytes <= nearRow);
 }
 
-void Emitter::askAhead(Node *load, int64_t elements, bool isNear) {
-  constexpr int64_t line = 64;
+void Emitter::askAhead(const Node *load, int64_t elements, bool isNear) {
   Value base, perLane;
   int64_t stride;
   split(load->index, base, stride, perLane);
-  if (stride != 1 || perLane)
-    return;
-  int64_t bytes = byteSize(load->kind);
+  if (stride == 1 && !perLane)
+    askFor(load, b.CreateNSWAdd(base, i64(elements)), isNear);
+}
+
+void Emitter::askFor(const Node *load, Value place, bool isNear) {
+  constexpr int64_t line = 64;
   // It may lie past the end: nothing is read there.
-  Value next = b.CreateGEP(memoryType(load->kind, b.getContext()), bufferPointer(load->buffer()),
-                           b.CreateNSWAdd(base, i64(elements)));
-  for (int64_t at = 0; at < lanes() * bytes; at += line)
+  Value at =
+      b.CreateGEP(memoryType(load->kind, b.getContext()), bufferPointer(load->buffer()), place);
+  for (int64_t byte = 0; byte < lanes() * byteSize(load->kind); byte += line)
     b.CreateIntrinsic(llvm::Intrinsic::prefetch, {b.getPtrTy()},
-                      {b.CreateConstGEP1_64(b.getInt8Ty(), next, at), b.getInt32(/*reads*/ 0),
+                      {b.CreateConstGEP1_64(b.getInt8Ty(), at, byte), b.getInt32(/*reads*/ 0),
                        b.getInt32(/*which level*/ isNear ? 3 : 2), b.getInt32(/*data*/ 1)});
 }
 

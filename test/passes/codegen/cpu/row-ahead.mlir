@@ -1,6 +1,6 @@
 // Which pass over a row asks for the next one: the last, where results follow, else the first; of what one pass alone reads,
-// that pass if it reads a row again, too, since otherwise it waits for memory anyhow. Which reduction is emitted first, here that of
-// a result, does not matter.
+// that pass if it reads a row again, too; otherwise the last pass, unless it is that one, which waits for memory anyhow. Which
+// reduction is emitted first, here that of a result, does not matter.
 // RUN: split-file %s %t
 // RUN: env TESSERA_DUMP_LLVM=%t/loss.ll tessera-opt %t/loss.mlir --tessera-set-target="target=cpu processors=x86-64-v4" --tessera-generate-code -o %t/loss.out
 // RUN: FileCheck %s --input-file=%t/loss.ll --check-prefix=LOSS
@@ -10,6 +10,8 @@
 // RUN: FileCheck %s --input-file=%t/scaled.ll --check-prefix=SCALED
 // RUN: env TESSERA_DUMP_LLVM=%t/gradient.ll tessera-opt %t/gradient.mlir --tessera-set-target="target=cpu processors=x86-64-v4" --tessera-generate-code -o %t/gradient.out
 // RUN: FileCheck %s --input-file=%t/gradient.ll --check-prefix=GRADIENT
+// RUN: env TESSERA_DUMP_LLVM=%t/another.ll tessera-opt %t/another.mlir --tessera-set-target="target=cpu processors=x86-64-v4" --tessera-generate-code -o %t/another.out
+// RUN: FileCheck %s --input-file=%t/another.ll --check-prefix=ANOTHER
 // RUN: env TESSERA_DUMP_LLVM=%t/strips.ll tessera-opt %t/strips.mlir --tessera-set-target="target=cpu processors=x86-64-v4" --tessera-generate-code -o %t/strips.out
 // RUN: FileCheck %s --input-file=%t/strips.ll --check-prefix=STRIPS
 // RUN: env TESSERA_DUMP_LLVM=%t/whole.ll tessera-opt %t/whole.mlir --tessera-set-target="target=cpu processors=x86-64-v4" --tessera-generate-code -o %t/whole.out
@@ -82,6 +84,35 @@ exec.kernel @gradient(%x: tensor<512x1024xf32>, %by: tensor<512x1024xf32>) -> te
   %6 = stablehlo.broadcast_in_dim %5, dims = [0] : (tensor<512xf32>) -> tensor<512x1024xf32>
   %7 = stablehlo.subtract %4, %6 : tensor<512x1024xf32>
   exec.yield %7 : tensor<512x1024xf32>
+}
+
+//--- another.mlir
+// As in the gradient of log-softmax: the exponentials' pass asks for %x, and for %by, which only the sum before it has read.
+// ANOTHER: define i32 @another
+// ANOTHER-NOT: call void @llvm.prefetch
+// ANOTHER: call <16 x i32> @llvm.smax
+// ANOTHER-COUNT-8: call void @llvm.prefetch
+// ANOTHER: call <16 x float> @llvm.x86.avx512.mask.scalef.ps
+// ANOTHER-NOT: call void @llvm.prefetch
+// ANOTHER: store <64 x float>
+exec.kernel @another(%x: tensor<512x1024xf32>, %by: tensor<512x1024xf32>) -> tensor<512x1024xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %least = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %0:2 = "stablehlo.reduce"(%x, %by, %least, %zero) <{dimensions = array<i64: 1>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<f32>, %d: tensor<f32>):
+    %10 = stablehlo.maximum %a, %c : tensor<f32>
+    %11 = stablehlo.add %b, %d : tensor<f32>
+    stablehlo.return %10, %11 : tensor<f32>, tensor<f32>
+  }) : (tensor<512x1024xf32>, tensor<512x1024xf32>, tensor<f32>, tensor<f32>) -> (tensor<512xf32>, tensor<512xf32>)
+  %1 = stablehlo.broadcast_in_dim %0#0, dims = [0] : (tensor<512xf32>) -> tensor<512x1024xf32>
+  %2 = stablehlo.subtract %x, %1 : tensor<512x1024xf32>
+  %3 = stablehlo.exponential %2 : tensor<512x1024xf32>
+  %4 = stablehlo.reduce(%3 init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<512x1024xf32>, tensor<f32>) -> tensor<512xf32>
+  %5 = stablehlo.divide %0#1, %4 : tensor<512xf32>
+  %6 = stablehlo.broadcast_in_dim %5, dims = [0] : (tensor<512xf32>) -> tensor<512x1024xf32>
+  %7 = stablehlo.multiply %3, %6 : tensor<512x1024xf32>
+  %8 = stablehlo.subtract %by, %7 : tensor<512x1024xf32>
+  exec.yield %8 : tensor<512x1024xf32>
 }
 
 //--- strips.mlir
