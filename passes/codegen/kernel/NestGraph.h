@@ -31,7 +31,7 @@ using Phase = llvm::SmallVector<Every, 6>;
 // Bytes of a result from which on it goes past the caches: a smaller one its reader may find there.
 // Blocks of what is turned lie in as many pages as they have rows, often in the same few places of a
 // cache.
-constexpr int64_t leastStreamed = 32 << 20, leastStreamedBlocks = 2 << 20;
+constexpr int64_t leastStreamed = 16 << 20, leastStreamedBlocks = 2 << 20;
 
 // A part of the nest's points: [low, high) of each loop.
 using Box = llvm::SmallVector<std::pair<int64_t, int64_t>>;

@@ -82,8 +82,8 @@ TEST(KernelWork, LargeResultsGoPastTheCaches) {
                    "%s = stablehlo.add %x, %x : " + type + "\n exec.yield %s : " + type);
     return work.arrays.size() == 2 && !work.arrays[0].pastCaches && work.arrays[1].pastCaches;
   };
-  EXPECT_TRUE(goesPast("8388608"));
-  EXPECT_FALSE(goesPast("4194304"));
+  EXPECT_TRUE(goesPast("4194304"));
+  EXPECT_FALSE(goesPast("2097152"));
 }
 
 TEST(KernelWork, ProductsOfBf16HaveCopiesForTheProcessorsTiles) {
