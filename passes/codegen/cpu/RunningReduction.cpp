@@ -60,7 +60,9 @@ private:
   Values loaded(llvm::ArrayRef<int64_t> places);
   void keep(llvm::ArrayRef<int64_t> places, llvm::ArrayRef<Value> values);
   void passTotals(int level, Value step);
+  // Loads whose lines are asked for, and how many elements ahead.
   llvm::SmallVector<std::pair<Node *, int64_t>> stripsAhead();
+  llvm::SmallVector<std::pair<Node *, int64_t>> rowsAhead();
 
   // Along rows.
   void emitRows();
@@ -249,13 +251,27 @@ void RunningEmitter::emitColumns() {
 
 //===--- Along rows ---===//
 
+// What is read of arrays whose rows these are: before so many instructions are through, the processor
+// asks for nothing behind them.
+llvm::SmallVector<std::pair<Node *, int64_t>> RunningEmitter::rowsAhead() {
+  constexpr int64_t bytesAhead = 8 << 10;
+  llvm::SmallVector<std::pair<Node *, int64_t>> ahead;
+  for (Node *load : e->live)
+    if (load->op == Op::Load && e->asksFor(load) && load->index->coefficient(dim) == 1)
+      ahead.push_back({load, bytesAhead / byteSize(load->kind) * (loops.forward ? 1 : -1)});
+  return ahead;
+}
+
 // A vector for each of the 16 places in a block: that element of 16 blocks from `start` on.
 std::vector<Values> RunningEmitter::turnedIn(Value start, int64_t elements) {
   std::vector<llvm::SmallVector<Value>> rows(kinds.size());
+  auto ahead = rowsAhead();
   for (int64_t block = 0; block < kBlock; ++block) {
     int64_t count = std::clamp<int64_t>(elements - block * kBlock, 0, kBlock);
     e->openBlock();
     bindBlock(start, block, count);
+    for (auto [load, elements] : ahead)
+      e->askAhead(load, elements, /*isNear=*/true);
     for (auto [i, input] : llvm::enumerate(reduction.inputs))
       rows[i].push_back(count == 0 ? llvm::Constant::getNullValue(typeOf(i, kBlock))
                                    : accumulators->fromTerm(i, e->splat(e->emit(input), kBlock)));

@@ -16,6 +16,8 @@
 // RUN: FileCheck %s --input-file=%t/strips.ll --check-prefix=STRIPS
 // RUN: env TESSERA_DUMP_LLVM=%t/whole.ll tessera-opt %t/whole.mlir --tessera-set-target="target=cpu processors=x86-64-v4" --tessera-generate-code -o %t/whole.out
 // RUN: FileCheck %s --input-file=%t/whole.ll --check-prefix=WHOLE
+// RUN: env TESSERA_DUMP_LLVM=%t/along.ll tessera-opt %t/along.mlir --tessera-set-target="target=cpu processors=x86-64-v4" --tessera-generate-code -o %t/along.out
+// RUN: FileCheck %s --input-file=%t/along.ll --check-prefix=ALONG
 
 //--- loss.mlir
 // LOSS: call void @llvm.prefetch
@@ -143,4 +145,20 @@ exec.kernel @whole(%x: tensor<2048x256xf32>) -> tensor<2048x256xf32> {
     stablehlo.return %1 : tensor<f32>
   }) : (tensor<2048x256xf32>, tensor<f32>) -> tensor<2048x256xf32>
   exec.yield %0 : tensor<2048x256xf32>
+}
+
+//--- along.mlir
+// A running maximum along rows, from the end: a line of each of the 16 blocks that are turned, 8 KiB before it.
+// ALONG: define i32 @along
+// ALONG: add nsw i64 %{{.*}}, -2048
+// ALONG-COUNT-16: call void @llvm.prefetch
+// ALONG-NOT: call void @llvm.prefetch
+exec.kernel @along(%x: tensor<128x2048xf32>) -> tensor<128x2048xf32> {
+  %least = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %0 = "stablehlo.reduce_window"(%x, %least) <{padding = dense<[[0, 0], [0, 2047]]> : tensor<2x2xi64>, window_dimensions = array<i64: 1, 2048>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.maximum %a, %b : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }) : (tensor<128x2048xf32>, tensor<f32>) -> tensor<128x2048xf32>
+  exec.yield %0 : tensor<128x2048xf32>
 }
