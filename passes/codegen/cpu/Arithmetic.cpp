@@ -1,4 +1,5 @@
 // One operation on scalars or vectors, by StableHLO's rules for the corner cases.
+#include "passes/codegen/cpu/BfloatPairs.h"
 #include "passes/codegen/cpu/BfloatVectors.h"
 #include "passes/codegen/cpu/DoubleMath.h"
 #include "passes/codegen/cpu/Emitter.h"
@@ -32,6 +33,8 @@ Value Emitter::fromMemory(ElementKind kind, Value stored) {
     return b.CreateICmpNE(stored, llvm::Constant::getNullValue(type));
   if (kind == ElementKind::BF16 && features.bf16Words)
     return widenBf16(b, stored);
+  if (kind == ElementKind::BF16 && features.bf16Pairs)
+    return widenPairsOfBf16(b, stored);
   if (kind == ElementKind::BF16) {
     Value wide = b.CreateShl(b.CreateZExt(stored, likeType(type, b.getInt32Ty())), 16);
     return b.CreateBitCast(wide, likeType(type, b.getFloatTy()));
@@ -54,6 +57,8 @@ Value Emitter::toMemory(ElementKind kind, Value value) {
     return found->second;
   if (kind == ElementKind::BF16 && features.bf16Words)
     return narrowToBf16(b, value);
+  if (kind == ElementKind::BF16 && features.bf16Pairs)
+    return narrowPairsToBf16(b, value);
   if (kind == ElementKind::BF16 && features.bf16)
     return b.CreateBitCast(b.CreateFPTrunc(value, likeType(type, b.getBFloatTy())),
                            likeType(type, b.getInt16Ty()));
@@ -75,9 +80,11 @@ Value Emitter::toMemory(ElementKind kind, Value value) {
 Value Emitter::round(ElementKind kind, Value value) {
   if (!isNarrowFloat(kind))
     return value;
-  if (kind == ElementKind::BF16 && !features.bf16)
+  bool isByPairs = kind == ElementKind::BF16 && features.bf16Pairs;
+  if (kind == ElementKind::BF16 && !features.bf16 && !isByPairs)
     return roundToBf16(b, value);
-  Value stored = toMemory(kind, value), rounded = fromMemory(kind, stored);
+  Value stored = toMemory(kind, value);
+  Value rounded = isByPairs ? roundPairsToBf16(b, value) : fromMemory(kind, stored);
   narrowed[{rounded, kind}] = stored;
   return rounded;
 }

@@ -10,6 +10,7 @@ struct VectorFeatures {
   unsigned bytes = 16;     // of a vector register
   bool bf16 = false;       // conversions and dot products of bf16
   bool bf16Words = false;  // the same by whole registers, and permutes 16-bit words of them
+  bool bf16Pairs = false;  // has registers of two of them, made by one instruction (GPUs)
   bool f16 = false;        // conversions of f16
   bool bf16Tiles = false;  // products of tiles of bf16 (AMX)
   bool masks = false;      // registers for masks (AVX-512)

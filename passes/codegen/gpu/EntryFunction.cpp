@@ -94,7 +94,7 @@ Value EntryFunction::takeSharedOfLaunch(int64_t bytes) {
 VectorFeatures threadFeatures() {
   VectorFeatures features;
   features.bytes = kAccessBytes;
-  features.masks = features.extrema = true;
+  features.masks = features.extrema = features.bf16Pairs = true;
   features.mostHeldBytes = 0; // ptxas spills where one fills a thread's 255 registers
   return features;
 }

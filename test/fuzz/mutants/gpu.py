@@ -18,6 +18,7 @@ PARTS = "passes/codegen/gpu/PartedSum.cpp"
 BYTES = "passes/codegen/gpu/IntegerMatrices.cpp"
 INTEGERS = "passes/codegen/gpu/ProductOfIntegers.cpp"
 PTX = "passes/codegen/gpu/PtxCode.cpp"
+PAIRS = "passes/codegen/cpu/BfloatPairs.cpp"
 
 MUTANTS = [
     mutant("gpu.no-barrier-of-slices", PRODUCT,
@@ -132,4 +133,12 @@ MUTANTS = [
            "lines of sums begin in the same banks: right, but slow (the emulator counts it)"),
     mutant("gpu.names-of-both-parts", PTX, "global.setName((global.hasName() ? global.getName() : \"table\") + ⟦\"_of_rest\"⟧);", "\"\"",
            "two parts of a program's code have tables of one name"),
+    mutant("gpu.halves-exchanged", PAIRS, "pairOf(b, ⟦b.CreateExtractElement(value, i + 1), b.CreateExtractElement(value, i)⟧)",
+           "b.CreateExtractElement(value, i), b.CreateExtractElement(value, i + 1)",
+           "of two numbers of bf16 that are narrowed the first becomes the second"),
+    mutant("gpu.upper-half-not-cleared", PAIRS, "Value high = ⟦b.CreateAnd(both, llvm::ConstantInt::get(type, 0xffff0000))⟧;", "both",
+           "the second of two numbers of bf16 keeps the first behind its last bit"),
+    mutant("gpu.lower-half-for-rounded", PAIRS, "return pairOf(b, ⟦value, llvm::ConstantFP::get(value->getType(), 0)⟧);",
+           "llvm::ConstantFP::get(value->getType(), 0), value",
+           "what is rounded to bf16 lies in the half that f32 has no exponent in"),
 ]

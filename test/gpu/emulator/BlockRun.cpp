@@ -203,6 +203,11 @@ void BlockRun::execute(Thread &thread, const Instruction &i) {
   case Code::Cvt:
     if (!convert(i, a, result))
       fail(thread, "a conversion that is not known");
+    if (i.width == 2) { // the first number is the upper half
+      uint64_t low = 0;
+      convert(i, value(thread, i.b), low);
+      return set(thread, i.to, result << 16 | low, Type::B32);
+    }
     return set(thread, i.to, result, isSigned(i.type) ? Type::B64 : i.type);
   case Code::Setp: {
     bool holds = false;

@@ -268,6 +268,18 @@ TEST_F(MachineTest, FloatsAreRoundedAsWritten) {
   EXPECT_EQ(y[0], static_cast<uint32_t>(-1));
 }
 
+TEST_F(MachineTest, TwoNumbersBecomeARegisterOfBf16) {
+  // The first one is the upper half; 1 + 2^-8 is a tie: to even; what is subnormal stays; NaN has one form.
+  EXPECT_EQ(run("mov.b32 %r4, 0f3F808000; mov.b32 %r5, 0f80010001; cvt.rn.bf16x2.f32 %r6, %r4, %r5;"
+                "st.global.b32 [%rd2], %r6;"),
+            "");
+  EXPECT_EQ(y[0], 0x3f808001u);
+  EXPECT_EQ(run("mov.b32 %r4, 0fFFC00001; mov.b32 %r5, 0f3F818000; cvt.rn.bf16x2.f32 %r6, %r4, %r5;"
+                "st.global.b32 [%rd2], %r6;"),
+            "");
+  EXPECT_EQ(y[0], 0x7fff3f82u);
+}
+
 TEST_F(MachineTest, SignsFillRegistersThatAreWider) {
   // 250 is -6 of eight bits: less than 4 as 16 bits too.
   EXPECT_EQ(run("mov.b32 %r4, 250; cvt.s8.s32 %r5, %r4; mov.b32 %r6, 4; max.s32 %r6, %r5, %r6;"

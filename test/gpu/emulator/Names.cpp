@@ -216,6 +216,10 @@ bool warpModifier(std::string_view word, Instruction &made) {
 void modifier(std::string_view word, Instruction &made, std::string_view name) {
   if (warpModifier(word, made))
     return;
+  if (made.code == Code::Cvt && made.type == Type::None && word == "bf16x2") {
+    made.type = Type::BF16, made.width = 2;
+    return;
+  }
   if (auto type = typeNamed(word)) {
     // cvt.to.from, setp.compare.type; mul.wide has the operands' type
     (made.type == Type::None ? made.type : made.from) = *type;
