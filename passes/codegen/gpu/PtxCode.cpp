@@ -1,6 +1,7 @@
 #include "passes/codegen/gpu/PtxCode.h"
 
 #include "passes/codegen/cpu/ModuleCode.h"
+#include "passes/codegen/gpu/LoopCopies.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -89,6 +90,7 @@ std::string PtxCode::compile(llvm::Module &module, llvm::SmallVectorImpl<char> &
   llvm::FunctionPassManager atEnd;
   atEnd.addPass(KnownLanes());
   atEnd.addPass(llvm::InferAlignmentPass()); // whole accesses of 16 bytes
+  atEnd.addPass(LoopCopiesPass());
   if (!compileModule(module, *machine, llvm::CodeGenFileType::AssemblyFile, text, std::move(before),
                      std::move(atEnd)))
     return "this LLVM writes no PTX";

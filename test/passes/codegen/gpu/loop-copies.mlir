@@ -1,0 +1,20 @@
+// Loops whose copies would never run, or spare nothing, say so to ptxas; short ones don't.
+// RUN: tessera-opt %s --tessera-set-target="target=cuda:sm_80" --tessera-codegen-gpu -o %t.mlir
+// RUN: %python %S/ptx_of.py %t.mlir | FileCheck %s
+
+// 16 rows of 48 fours are filled by 256 threads, three each; the sums of a row are a short loop of unknown length.
+// CHECK: .visible .entry filled(
+// CHECK: $L__BB0_{{[0-9]+}}:
+// CHECK-NEXT: .pragma "nounroll";
+// CHECK: ld.global.v4.b32
+// CHECK: bar.sync
+// CHECK: $L__BB0_{{[0-9]+}}:
+// CHECK-NOT: .pragma
+// CHECK: ld.shared.b32
+exec.kernel @filled(%x: tensor<96x192xf32>) -> tensor<96x192xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %sum = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<96x192xf32>, tensor<f32>) -> tensor<96xf32>
+  %wide = stablehlo.broadcast_in_dim %sum, dims = [0] : (tensor<96xf32>) -> tensor<96x192xf32>
+  %0 = stablehlo.subtract %x, %wide : tensor<96x192xf32>
+  exec.yield %0 : tensor<96x192xf32>
+}
