@@ -82,6 +82,7 @@ public:
     if (compilesSeveral())
       proveHiding();
     annotateLess();
+    findLeastOverhead();
     if (wishes.decisions)
       planned.decisions = decisionsOf(source, *planned.best, searchOptions(), wishes.lifts);
     planned.name = options.inputName;
@@ -288,6 +289,14 @@ private:
                   less.peakBytes <= best.tried.peakBytes;
     if (isSame)
       best.tried = std::move(less);
+  }
+
+  void findLeastOverhead() {
+    Candidate &best = candidates[planned.best - candidates.data()];
+    best.leastOverhead = best.tried.time.overhead;
+    for (const Candidate &each : candidates)
+      if (each.isTried && each.tried.error.empty())
+        best.leastOverhead = std::min(best.leastOverhead, each.tried.time.overhead);
   }
 
   // Of large programs one plan is compiled: only on its mesh are ties broken, and longer searches made.

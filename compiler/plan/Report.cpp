@@ -18,7 +18,7 @@ using namespace mlir;
 
 namespace {
 
-// What a step takes whatever the plan is: to begin and end, and to launch kernels. Where the compiled
+// What a step takes whatever the plan is: to begin and end, and to launch kernels. Where a compiled
 // program has fewer of these than the search counts, which are then in its bounds: how much less.
 struct Steady {
   double seconds = 0, launches = 0, fewer = 0;
@@ -27,7 +27,7 @@ struct Steady {
     const OnMesh &mesh = *candidate.onMesh;
     double counted =
         plan::launchSeconds(mesh.folded(), mesh.topology(), mesh.getMesh().numDevices());
-    launches = std::min(counted, candidate.tried.time.overhead);
+    launches = std::min(counted, candidate.leastOverhead);
     fewer = counted - launches;
     seconds = mesh.topology().device.stepSeconds;
   }

@@ -20,6 +20,7 @@ struct Candidate {
   plan::HiddenTime hiding;
   double hidingBound = 0;
   bool isFound = false, isTried = false; // by the search; by compiling it
+  double leastOverhead = 0;              // of all plans that were compiled
   Tried tried;
 };
 

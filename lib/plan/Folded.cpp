@@ -197,6 +197,7 @@ private:
     Folded folded;
     folded.program.graph.rules = whole.graph.rules;
     folded.program.blockAround = whole.blockAround;
+    folded.program.launches = whole.launches;
     foldValues(folded);
     foldOps(folded);
     for (auto [number, op] : llvm::enumerate(folded.program.graph.ops))

@@ -2,14 +2,17 @@
 
 namespace tessera::plan {
 
-double launchSeconds(const OpFacts &op, const cost::Topology &topology, int64_t devices) {
+static double secondsOfOne(const cost::Topology &topology, int64_t devices) {
   const cost::DeviceRates &rates = topology.device;
-  return op.launches * cost::turnsOf(topology, devices) *
-         (rates.launchSeconds + rates.instructionSeconds);
+  return cost::turnsOf(topology, devices) * (rates.launchSeconds + rates.instructionSeconds);
+}
+
+double launchSeconds(const OpFacts &op, const cost::Topology &topology, int64_t devices) {
+  return op.launches * secondsOfOne(topology, devices);
 }
 
 double launchSeconds(const Program &program, const cost::Topology &topology, int64_t devices) {
-  double seconds = 0;
+  double seconds = program.launches * secondsOfOne(topology, devices);
   for (const OpFacts &op : program.ops)
     seconds += op.times * launchSeconds(op, topology, devices);
   return seconds;

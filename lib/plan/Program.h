@@ -93,6 +93,8 @@ struct Program {
   std::vector<OpFacts> ops;       // one an op of the graph
   std::vector<ValueFacts> values; // one a value of the graph
   std::vector<Kernel> kernels;
+  // In a step, of kernels that contain none of the ops: what counts a loop's rounds.
+  double launches = 0;
   // Of each block of ops (a loop's body) the one around it, which has a lower number; -1: none.
   std::vector<int32_t> blockAround{-1};
 };

@@ -302,6 +302,24 @@ int32_t PlanProgram::operandOf(int32_t index, OpOperand &operand) const {
   return graph->opAt(index)->getName() == operand.getOwner()->getName() && at < count ? at : -1;
 }
 
+// Where a loop's rounds are counted, nobody asks whether there is another one.
+static bool isInCountedCondition(exec::FusedOp fused) {
+  auto loop = dyn_cast<stablehlo::WhileOp>(fused->getParentOp());
+  return loop && getTripCount(loop) && fused->getParentRegion()->getRegionNumber() == 0;
+}
+
+// Of a kernel and its ops of the graph: once in each round of the loop that it is in. Some of them may stand
+// outside, and be computed anew there.
+static void addLaunches(exec::FusedOp fused, llvm::ArrayRef<int32_t> ops, plan::Program &program) {
+  double rounds = isInCountedCondition(fused) ? 0 : double(tripsAround(fused));
+  if (ops.empty())
+    program.launches += rounds;
+  for (int32_t index : ops) {
+    OpFacts &facts = program.ops[index];
+    facts.launches += rounds / (facts.times * double(ops.size()));
+  }
+}
+
 plan::Kernel PlanProgram::describeKernel(exec::FusedOp fused, const cost::DeviceRates &rates) {
   int32_t end = -1;
   bool mixes = false, convolves = false;
@@ -376,6 +394,7 @@ plan::Kernel PlanProgram::describeKernel(exec::FusedOp fused, const cost::Device
       written.push_back(v);
     }
   }
+  addLaunches(fused, llvm::to_vector(llvm::make_first_range(parts)), program);
   for (auto &[index, part] : parts) {
     OpFacts &facts = program.ops[index];
     kernel.flops += part.flops;
@@ -385,7 +404,6 @@ plan::Kernel PlanProgram::describeKernel(exec::FusedOp fused, const cost::Device
     for (auto [all, each] : llvm::zip(facts.writes, part.writes))
       all += each;
     facts.parts.push_back(std::move(part));
-    facts.launches += 1 / double(parts.size());
   }
   // Each result over an array of its size, if nothing else is read there.
   for (int32_t v : written) {

@@ -225,6 +225,9 @@ TEST(Hidden, LaunchesAreInEveryPlan) {
   topology.device.instructionSeconds = 1e-6;
   EXPECT_DOUBLE_EQ(secondsBesideOf(of.program, 4, topology)[second], without + 4e-6);
   EXPECT_DOUBLE_EQ(launchSeconds(of.program, topology, 4), 3 * 4e-6);
+  of.program.launches = 5; // of kernels that contain none of the ops
+  EXPECT_DOUBLE_EQ(launchSeconds(of.program, topology, 4), (3 + 5) * 4e-6);
+  of.program.launches = 0;
   topology.computingAtOnce = 2; // of four devices, each waits for another's turn
   EXPECT_DOUBLE_EQ(launchSeconds(of.program, topology, 4), 6 * 4e-6);
   topology.computingAtOnce = 0;

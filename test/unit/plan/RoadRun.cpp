@@ -140,7 +140,7 @@ std::optional<RoadRun::Step> RoadRun::step(const Assignment &assignment) const {
     return std::nullopt;
   ModulePrediction predicted = predictModule(*trial);
   return Step{predicted.time.seconds, predicted.time.compute, predicted.time.communication,
-              double(predicted.memory.total())};
+              predicted.time.overhead, double(predicted.memory.total())};
 }
 
 namespace {

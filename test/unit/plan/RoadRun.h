@@ -27,7 +27,7 @@ public:
   std::optional<double> reshardSeconds(const Assignment &assignment) const;
   // Of the device program, where nothing goes on beside a collective.
   struct Step {
-    double seconds = 0, compute = 0, communication = 0;
+    double seconds = 0, compute = 0, communication = 0, overhead = 0;
     double peakBytes = 0;
   };
   std::optional<Step> step(const Assignment &assignment) const;

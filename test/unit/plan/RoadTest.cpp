@@ -3,6 +3,7 @@
 #include "compiler/source/TopologyFile.h"
 #include "dialects/tessera/Marks.h"
 #include "lib/plan/KnownPlans.h"
+#include "lib/plan/Launches.h"
 #include "lib/plan/Search.h"
 
 #include "RandomPlans.h"
@@ -143,6 +144,39 @@ TEST_F(Road, KernelsAreThoseOfTheWholePhase) {
   ASSERT_TRUE(computing);
   for (const RoadRun::Computing &each : *computing)
     EXPECT_NEAR(each.model, each.road, 0.02 * road->compute) << each.kernels.front();
+}
+
+// A loop whose kernel computes an op from outside anew in each round; what counts rounds is launched, too.
+constexpr const char *kLoop = R"(
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func public @main(%x: tensor<64x64xf32>, %s: tensor<64xf32>) -> tensor<64x64xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %n = stablehlo.constant dense<7> : tensor<i32>
+  %b = stablehlo.broadcast_in_dim %s, dims = [1] : (tensor<64xf32>) -> tensor<64x64xf32>
+  %r:2 = stablehlo.while(%i = %zero, %y = %x) : tensor<i32>, tensor<64x64xf32> attributes {tessera.trip_count = #tessera.trip_count<7>}
+  cond {
+    %c = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  } do {
+    %p = stablehlo.dot_general %y, %y, contracting_dims = [1] x [0] : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+    %q = stablehlo.multiply %p, %b : tensor<64x64xf32>
+    %j = stablehlo.add %i, %one : tensor<i32>
+    stablehlo.return %j, %q : tensor<i32>, tensor<64x64xf32>
+  }
+  return %r#1 : tensor<64x64xf32>
+})";
+
+// All kernels that the road launches are counted, in each round.
+TEST_F(Road, LaunchesOfLoopsAreCounted) {
+  auto run = runOn(R"({"alpha": 1e-6, "beta": 5e9, "flops": 1e12, "memory": 1e12, "launch": 2e-6})",
+                   kLoop);
+  ASSERT_TRUE(run->isValid());
+  std::optional<RoadRun::Step> road =
+      run->step(knownPlans(run->data(), run->mesh()).front().values);
+  ASSERT_TRUE(road);
+  EXPECT_GE(road->overhead, 7 * 2 * 2e-6);
+  EXPECT_NEAR(launchSeconds(run->data(), run->topology(), 8), road->overhead, 1e-9);
 }
 
 // Where nothing moves, what is held is what the device program holds, but for the order, which the
