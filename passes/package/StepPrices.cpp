@@ -44,11 +44,10 @@ public:
         cache(std::max(cores, 1.0) * topology.device.cacheBytes),
         shared(std::max(cores, 1.0) * topology.device.sharedBytes) {
     for (auto kernel : program->getParentOfType<ModuleOp>().getOps<KernelOp>()) {
-      cost::KernelWork work = codegen::workOf(kernel);
-      if (std::optional<int64_t> grid = kernel.getGrid()) // as the code has it
-        work.grid = double(*grid);
-      usesTiles |= cost::goesByTiles(topology.device, work);
-      kernels[kernel.getSymName()] = std::move(work);
+      Kernel &known = kernels[kernel.getSymName()];
+      known.op = kernel;
+      known.work = workOf(kernel, {});
+      usesTiles |= cost::goesByTiles(topology.device, known.work);
     }
     for (auto function : program.getBlock()->getOps<FunctionOp>())
       functions[function.getSymName()] = function;
@@ -147,8 +146,33 @@ private:
 
   Price &at(Operation *op) { return prices[op] = Price(); }
 
+  static cost::KernelWork workOf(KernelOp kernel, ArrayRef<unsigned> apart) {
+    cost::KernelWork work = codegen::workOf(kernel, apart);
+    if (std::optional<int64_t> grid = kernel.getGrid()) // as the code has it
+      work.grid = double(*grid);
+    return work;
+  }
+
+  // What updates an array in another's buffer copies the rest of it.
+  const cost::KernelWork &workOf(DispatchOp dispatch) {
+    Kernel &kernel = kernels[dispatch.getKernel()];
+    SmallVector<unsigned> apart;
+    for (unsigned i = 0; i < dispatch.getOutputs().size(); ++i) {
+      int64_t input = kernel.op.inplaceOperand(i);
+      if (input >= 0 &&
+          placeOf(dispatch.getInputs()[input]).begin != placeOf(dispatch.getOutputs()[i]).begin)
+        apart.push_back(i);
+    }
+    if (apart.empty())
+      return kernel.work;
+    for (const auto &[outputs, work] : kernel.apart)
+      if (outputs == apart)
+        return work;
+    return kernel.apart.emplace_back(apart, workOf(kernel.op, apart)).second;
+  }
+
   void priceKernel(DispatchOp dispatch) {
-    const cost::KernelWork &work = kernels[dispatch.getKernel()];
+    const cost::KernelWork &work = workOf(dispatch);
     llvm::SmallVector<cost::Missed, 8> missed;
     for (auto [buffer, array] : llvm::zip(dispatch->getOperands(), work.arrays))
       missed.push_back(touch(buffer, array));
@@ -203,7 +227,13 @@ private:
   double sinceWait = 0;    // bytes
   uint64_t results = 0;    // where those of this step are
   std::vector<bool> isNew; // by output: whether it has memory of its own
-  llvm::StringMap<cost::KernelWork> kernels;
+  struct Kernel {
+    KernelOp op;
+    cost::KernelWork work; // in place where it may be
+    SmallVector<std::pair<SmallVector<unsigned>, cost::KernelWork>, 0>
+        apart; // by outputs that are not
+  };
+  llvm::StringMap<Kernel> kernels;
   llvm::StringMap<FunctionOp> functions;
   llvm::DenseSet<Operation *> walked; // of those
 };

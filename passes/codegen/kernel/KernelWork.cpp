@@ -464,6 +464,8 @@ KernelWork workOf(const NestGraph &nest) {
 
 // An output that writes a part of an array in place writes that part only.
 static mlir::Value updateOf(const KernelSource &kernel, unsigned output) {
+  if (llvm::is_contained(kernel.apart, output))
+    return {};
   auto op = kernel.outputs()[output].getDefiningOp<stablehlo::DynamicUpdateSliceOp>();
   bool isInPlace = op && mlir::isa<mlir::BlockArgument>(op->getOperand(0));
   return isInPlace ? op->getOperand(1) : mlir::Value();
@@ -712,7 +714,7 @@ KernelWork workOf(const KernelSource &kernel) {
   return WorkMemo::recall(kernel, [&] { return countedWork(kernel); });
 }
 
-KernelWork workOf(mlir::Operation *op) {
+static KernelSource sourceOfWork(mlir::Operation *op) {
   KernelSource kernel{"", &op->getRegion(0).front(), {}};
   if (auto fused = mlir::dyn_cast<exec::FusedOp>(op))
     if (auto inplace = fused.getInplace())
@@ -722,7 +724,15 @@ KernelWork workOf(mlir::Operation *op) {
     if (auto inplace = named.getInplace())
       kernel.inplace.assign(inplace->begin(), inplace->end());
   }
-  return workOf(kernel);
+  return kernel;
+}
+
+KernelWork workOf(mlir::Operation *op) { return workOf(sourceOfWork(op)); }
+
+KernelWork workOf(mlir::Operation *op, llvm::ArrayRef<unsigned> apart) {
+  KernelSource kernel = sourceOfWork(op);
+  kernel.apart.assign(apart.begin(), apart.end());
+  return apart.empty() ? workOf(kernel) : countedWork(kernel); // seldom, and not remembered
 }
 
 } // namespace tessera::codegen

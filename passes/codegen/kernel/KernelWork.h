@@ -11,6 +11,8 @@ namespace tessera::codegen {
 cost::KernelWork workOf(const KernelSource &kernel);
 // Of an exec.fused or the exec.kernel that it becomes.
 cost::KernelWork workOf(mlir::Operation *kernel);
+// The same where these outputs do not share the buffer of what they update, and the rest of it is copied.
+cost::KernelWork workOf(mlir::Operation *kernel, llvm::ArrayRef<unsigned> apart);
 
 // Adds what one node does when it is computed `times` times.
 void countOperation(Node *node, double times, cost::KernelWork &work);

@@ -31,6 +31,27 @@ TEST(KernelWork, CountsElementwiseWorkByClass) {
   EXPECT_EQ(work.arrays[1].bytes, 8192);
 }
 
+// What lies where it is updated is not touched beside the update; in a buffer of its own all of it is written.
+TEST(KernelWork, AnUpdateInAnotherBufferCopiesTheRest) {
+  test::KernelText text(
+      "(%x: tensor<64x32xf32>, %u: tensor<1x32xf32>, %i: tensor<i32>) -> tensor<64x32xf32> "
+      "attributes {inplace = array<i64: 0>}",
+      R"(
+    %c = stablehlo.constant dense<0> : tensor<i32>
+    %n = stablehlo.dynamic_update_slice %x, %u, %i, %c : (tensor<64x32xf32>, tensor<1x32xf32>, tensor<i32>, tensor<i32>) -> tensor<64x32xf32>
+    exec.yield %n : tensor<64x32xf32>)");
+  exec::KernelOp kernel = text.kernel();
+  ASSERT_TRUE(kernel);
+  cost::KernelWork shared = workOf(kernel), apart = workOf(kernel, {0u});
+  ASSERT_EQ(shared.arrays.size(), 4u);
+  ASSERT_EQ(apart.arrays.size(), 4u);
+  EXPECT_EQ(shared.arrays[3].bytes, 128);
+  EXPECT_EQ(apart.arrays[3].bytes, 8192);
+  EXPECT_LT(shared.arrays[0].bytes, 128);
+  EXPECT_EQ(apart.arrays[0].bytes, 8192);
+  EXPECT_EQ(workOf(kernel, {}).arrays[3].bytes, 128);
+}
+
 TEST(KernelWork, AVectorAtTheEndOfALoopIsAWholeOne) {
   cost::KernelWork work = workOfText("(%x: tensor<100x3xf32>) -> tensor<3x100xf32>", R"(
     %t = stablehlo.transpose %x, dims = [1, 0] : (tensor<100x3xf32>) -> tensor<3x100xf32>
