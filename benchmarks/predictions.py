@@ -1,6 +1,6 @@
 """What the compiler predicts of a step beside what the runtime measures.
 
-    benchmarks/predictions.py PROGRAM.mlir|FOLDER .. [--one-device] [--links] [--kernels=N] [--machine=machine.json]
+    benchmarks/predictions.py PROGRAM.mlir|FOLDER .. [--one-device] [--links] [--kernels=N] [--machine=machine.json | --recalibrate=N]
 
 Measures this machine (`tessera calibrate`), unless a file of it is given, compiles every program for it, runs it, and prints
 predicted and measured seconds of a step, their ratio, and the median and largest error. --one-device: each also with a mesh
@@ -16,7 +16,8 @@ again beside each program; what they take now, of what they took then, is the ma
 whose best run had another pace than the calibration by more than 5% is marked by both. Its second ratio, `paced`, is that of
 the prediction with all that computes times the first pace, and all bytes times the second: kernels add both parts as the
 compiler does (lib/cost/KernelTerms.h), links keep their time. The summary gives errors of both, and of the programs that ran
-at the calibration's pace. With --machine, paces are of a quick calibration now.
+at the calibration's pace. With --machine, paces are of a quick calibration now. --recalibrate: calibrates again before every N-th
+file of a program, so that no more than N of them lie between a calibration and what it predicts; the seconds between are in each row.
 
 TESSERA_BIN: the folder of the binary, build/bin without it.
 """
@@ -30,6 +31,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 TESSERA = pathlib.Path(os.environ.get("TESSERA_BIN", pathlib.Path(__file__).parent.parent / "build/bin")) / "tessera"
 # Of a step's work: bytes that nobody waits for, bytes that computing waits for; the rest computes (lib/cost/KernelTerms.h).
@@ -84,12 +86,16 @@ class Bench:
     def __init__(self, folder, steps, kernels, machine):
         self.folder, self.steps, self.kernels = pathlib.Path(folder), steps, kernels
         self.rows = {}
+        self.calibrate(machine)
+
+    def calibrate(self, machine=None):
         file, report = machine or self.folder / "machine.json", self.folder / "calibration.json"
         given = ["--quick"] if machine else []
         if wrong := tessera("calibrate", "-o", self.folder / "machine.json", f"--report={report}", "--quiet", *given):
             sys.exit(wrong)
         self.machine = json.loads(pathlib.Path(file).read_text())
         self.pace = Pace(self.folder, json.loads(report.read_text())["programs"])
+        self.calibrated = time.monotonic()
 
     def compiled(self, source, topology, text):
         """The report of compiling for a topology, or an error."""
@@ -137,10 +143,11 @@ class Bench:
             print(f"  {name:44s} {wrong}", flush=True)
             return None
         predicted, paced = report["predicted"]["seconds"], self.paced(report, simulated, paces)
+        age = time.monotonic() - self.calibrated
         is_steady = furthest(paces) < UNSTEADY
         self.rows.setdefault(kind, []).append((name, predicted / seconds - 1, paced / seconds - 1, is_steady))
         print(f"  {name:44s} {report['devices']:3d} devices  predicted {predicted * 1e3:9.3f} ms  measured {seconds * 1e3:9.3f} ms"
-              f"  x{predicted / seconds:.2f}  paced x{paced / seconds:.2f}"
+              f"  x{predicted / seconds:.2f}  paced x{paced / seconds:.2f}  {age:4.0f} s later"
               + ("" if is_steady else f"  (pace x{paces[0]:.2f}, bytes x{paces[1]:.2f})"), flush=True)
         if self.kernels:
             self.print_kernels(report["predicted"])
@@ -187,7 +194,9 @@ def errors(rows, which):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("programs", nargs="+", type=pathlib.Path)
-    parser.add_argument("--machine", help="a topology file of this machine; measured without it")
+    given = parser.add_mutually_exclusive_group()
+    given.add_argument("--machine", help="a topology file of this machine; measured without it")
+    given.add_argument("--recalibrate", type=int, default=0, metavar="N")
     parser.add_argument("--one-device", action="store_true")
     parser.add_argument("--links", action="store_true")
     parser.add_argument("--kernels", type=int, default=0, metavar="N")
@@ -195,14 +204,16 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(folder, options.steps, options.kernels, options.machine)
-        for given in options.programs:
-            for path in sorted(given.glob("*.mlir")) if given.is_dir() else [given]:
-                text = path.read_text()
-                report = bench.add("as they are", path.stem, text, bench.machine)
-                if options.one_device and report and report["devices"] > 1:
-                    bench.add("on one device", path.stem, for_one_device(text), bench.machine)
-                if options.links and report and report["devices"] > 1:
-                    bench.add_links(path.stem, text)
+        paths = [path for given in options.programs for path in (sorted(given.glob("*.mlir")) if given.is_dir() else [given])]
+        for number, path in enumerate(paths):
+            if options.recalibrate and number and number % options.recalibrate == 0:
+                bench.calibrate()
+            text = path.read_text()
+            report = bench.add("as they are", path.stem, text, bench.machine)
+            if options.one_device and report and report["devices"] > 1:
+                bench.add("on one device", path.stem, for_one_device(text), bench.machine)
+            if options.links and report and report["devices"] > 1:
+                bench.add_links(path.stem, text)
         bench.summary()
 
 
