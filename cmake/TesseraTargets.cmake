@@ -9,6 +9,7 @@ function(tessera_library name)
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
+  list(TRANSFORM ARG_LINK REPLACE "^MLIR$" "${TESSERA_MLIR}")
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
 endfunction()
 

@@ -46,11 +46,11 @@ def read_module(module: Any, name: str | None) -> tuple[bytes, str]:
     raise ArgumentTypeError(f"no module: {type(module).__name__}; give text, bytes, a path, or what jax.jit(f).lower(..) gives")
 
 
-DEBIAN_PACKAGES = "libmlir-22 libllvm22 liblld-22"
+DEBIAN_PACKAGES = "libllvm22"
 
 
 def open_compiler() -> None:
-    """Opens the compiler's library, with MLIR and LLVM. ImportError says which of Debian's packages are missing."""
+    """Opens the compiler's library, with LLVM. ImportError says which of Debian's packages are missing."""
     # Beside the extension: the folder of a build has links to these sources.
     problem = _native.open_compiler(str(pathlib.Path(_native.__file__).parent / _native.COMPILER_LIBRARY))
     if problem:

@@ -116,12 +116,12 @@ def test_what_is_no_module(client):
 def test_a_compiler_that_cannot_be_loaded_names_debians_packages():
     text = """
 import os, pathlib, sys, tessera.compiler
-tessera.compiler._native.open_compiler = lambda path: "libMLIR.so.22.1: cannot open shared object file"
+tessera.compiler._native.open_compiler = lambda path: "libLLVM.so.22.1: cannot open shared object file"
 try:
     tessera.compile("func.func @main() { return }\\n")
 except ImportError as e:
     print(e)
 """
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
-    assert "apt-get install libmlir-22" in done.stdout
+    assert "apt-get install libllvm22" in done.stdout
 
