@@ -5,6 +5,7 @@
 #include "dialects/stablehlo/TensorTypes.h"
 #include "passes/codegen/cpu/KernelEmitter.h"
 #include "passes/codegen/cpu/LoopNest.h"
+#include "passes/codegen/kernel/NestGraph.h"
 
 #include "dialects/stablehlo/StablehloOps.h"
 #include "llvm/ADT/STLExtras.h"
@@ -26,6 +27,8 @@ public:
 
 private:
   void mapDimensions();
+  int64_t stripOf(int64_t row) const;
+  bool streamsStart(const Node *value, unsigned lanes, unsigned result) const;
   bool emitCell(Value cell, llvm::Instruction *before, bool isShared);
   bool emitStart(Value cell, llvm::Instruction *before);
   // The updates' values and places as functions of a loop over each dimension of the updates.
@@ -58,6 +61,7 @@ private:
   llvm::SmallVector<int64_t> windowOperandDims; // operand dimension of each update window dimension
   int splitOperand = -1, splitUpdate = -1;      // the dimension that cells divide
   int64_t chunk = 1, cells = 1;
+  bool isStreamed = false; // something is written past the caches
 };
 
 } // namespace
@@ -102,10 +106,33 @@ void ScatterEmitter::mapDimensions() {
     points += n;
   }
   bool isLast = splitOperand + 1 == static_cast<int>(operandShape.size());
-  int64_t step = isLast ? 64 : 1;
+  int64_t step = isLast ? stripOf(best) : 1;
   chunk = std::max<int64_t>(best / std::max<int64_t>(points / 16384, 1), 1);
   chunk = std::min<int64_t>(best, llvm::alignTo(chunk, step));
   cells = llvm::divideCeil(best, chunk);
+}
+
+// Elements of a row that a cell takes. Each update is a stream of its own: of less than 512 bytes it is
+// over before the memory gives what it can.
+int64_t ScatterEmitter::stripOf(int64_t row) const {
+  constexpr int64_t least = 64, bytes = 512, leastCells = 8;
+  int64_t strip = bytes / elementType(op->getResult(0).getType())->bytes();
+  return std::max(least, std::min(strip, row / leastCells / least * least));
+}
+
+// Whether what updates are added to goes past the caches, in whole lines: of a large array nothing is
+// left there for them.
+bool ScatterEmitter::streamsStart(const Node *value, unsigned lanes, unsigned result) const {
+  constexpr int64_t line = 64;
+  int64_t bytes = byteSize(value->kind), elements = 1;
+  for (int64_t size : operandShape)
+    elements *= size;
+  bool isInLines =
+      lanes * bytes % line == 0 && operandShape.back() * bytes % line == 0 &&
+      (splitOperand + 1 < static_cast<int>(operandShape.size()) || chunk * bytes % line == 0);
+  return isInLines && elements * bytes >= leastStreamed &&
+         !elementType(op->getResult(result).getType())->complex &&
+         function.kernel.inplaceOf(function.kernel.outputOf(op, result)) < 0;
 }
 
 bool ScatterEmitter::emitStart(Value cell, llvm::Instruction *before) {
@@ -136,9 +163,13 @@ bool ScatterEmitter::emitStart(Value cell, llvm::Instruction *before) {
     auto nodes = Graph::reachable({value.re});
     unsigned lanes =
         loops.empty() ? 1 : g.emitter.chooseLanes(g.graph.dims[loops.back().dim].size, nodes);
+    bool streams = !loops.empty() && streamsStart(value.re, lanes, i);
+    isStreamed |= streams;
     loopOver(g.emitter, loops, lanes, [&] {
       Value re = g.emitter.emit(value.re), im = value.im ? g.emitter.emit(value.im) : nullptr;
+      g.emitter.streams = streams;
       g.emitter.store(output(i), kind, offset, re, im);
+      g.emitter.streams = false;
     });
   }
   return true;
@@ -288,6 +319,8 @@ bool ScatterEmitter::emit() {
         function.buffers[input], output(0), [&] { run(true); }, [&] { run(false); });
   else
     run(false);
+  if (isStreamed)
+    function.endStreams();
   return ok;
 }
 
