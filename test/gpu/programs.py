@@ -580,6 +580,13 @@ def running_types_of_blocks(x, y, z, w):
             jnp.cumsum(y[:, :2500] + 1j * y[:, 2500:], 1))
 
 
+@program((70, 40), (9, 256), (3, 257), (33, 7), (5, 16), (20, 600), (1, 3))
+def running_sums_of_short_rows(x, y, z, u, v, w, a):
+    """Several rows a block, of one level, two and three; the last block has not all of them."""
+    return (jnp.cumsum(x, 1), lax.cumsum(x, 1, reverse=True), jnp.cumsum(y, 1), lax.cummax(z, 1, reverse=True), jnp.cumsum(u, 1), lax.cumprod(v, 1),
+            jnp.cumsum(w, 1), jnp.cumsum(a, 1), jnp.cumsum(u, 0), jnp.cumsum(w.reshape(20, 60, 10), 1))
+
+
 @program((3, 90), (2, 40), dtypes="int8")
 def running_extrema_of_bytes(x, y):
     return lax.cummax(x, 1), lax.cummin(y, 1), lax.cummax(x, 0)

@@ -5,11 +5,12 @@
 //     its elements to shared memory
 //     a thread has 16 of a column: each combined with those before it; the last one is their total
 //     a sixteenth of the threads has 16 totals, and so on, up to the chunk's
-//     back: what comes before a sixteen of totals is combined with each of them, and so with the elements
+//     back: what comes before a sixteen of totals is combined with each of them, and so with sixteens of elements
 //     results to memory
 //     what comes before the next chunk, at each level
 //
-// The levels above a chunk's are a thread's work once in a chunk.
+// The levels above a chunk's are a thread's work once in a chunk. Of rows that are shorter than a chunk a block
+// has several, as many as there are threads for; there is nothing before or behind them.
 #include "passes/codegen/cpu/Accumulators.h"
 #include "passes/codegen/gpu/EntryFunction.h"
 #include "passes/codegen/kernel/RunningGraph.h"
@@ -31,9 +32,12 @@ public:
   RunningRows(EntryFunction &function, ReduceWindowOp op, const RunningLoops &loops)
       : function(function), op(op), loops(loops), kernel(function.kernel, none),
         e(function.emitter(kernel.graph)), b(e.b) {
-    columns = loops.inner > 1 ? kBlock : 1;
-    levels = columns == 1 && loops.size > kBlock * kBlock ? 3 : 2;
-    rows = int64_t(1) << (4 * levels);
+    columns = isAcross() ? kBlock : 1;
+    levels = isAcross() ? 2 : std::min(loops.levels(), 3);
+    rows = std::min<int64_t>(int64_t(1) << (4 * levels), llvm::alignTo(loops.size, kBlock));
+    isWhole = loops.size <= rows;
+    if (isWhole && !isAcross())
+      columns = std::clamp(kMostThreads * kBlock / rows, int64_t(1), loops.outer);
   }
 
   bool build() { return RunningGraph::build(kernel, op, loops); }
@@ -44,15 +48,34 @@ public:
 private:
   // Values of a level in shared memory: elements (0), or totals of the level below; by component.
   struct Level {
-    int64_t count; // of a column
+    int64_t count; // of a column, in whole sixteens
     Values arrays;
   };
-  int64_t placesOf(int64_t count) const { return count * columns + count * columns / kBlock; }
+  // Whether columns lie side by side in memory; else they are rows.
+  bool isAcross() const { return loops.inner > 1; }
+  int64_t countOf(int level) const {
+    return level == 0 ? rows : llvm::alignTo(countOf(level - 1) / kBlock, kBlock);
+  }
+  // Of rows one place more for each two sixteens: these begin in banks of their own, and elements side by side
+  // lie in all banks. Across, a line more for each sixteen.
+  int64_t placesOf(int64_t count) const {
+    return columns * count + columns * count / (isAcross() ? kBlock : 2 * kBlock);
+  }
   int64_t bytes() const;
   Values take(int64_t count);
-  Value place(Value array, size_t component, Value row, Value column);
-  Values read(llvm::ArrayRef<Value> arrays, Value row, Value column);
-  void write(llvm::ArrayRef<Value> arrays, Value row, Value column, llvm::ArrayRef<Value> values);
+  Value place(const Level &level, size_t component, Value row, Value column);
+  Values read(const Level &level, Value row, Value column);
+  void write(const Level &level, Value row, Value column, llvm::ArrayRef<Value> values);
+  // A sixteen of a level lies in steps that are known: its first values' places, and those behind them.
+  Values firstOf(const Level &level, Value sixteen, Value column);
+  Value next(size_t component, llvm::ArrayRef<Value> first, int64_t row) {
+    return b.CreateConstInBoundsGEP1_64(typeOf(component), first[component],
+                                        row * (isAcross() ? columns : 1));
+  }
+  Values readNext(llvm::ArrayRef<Value> first, int64_t row);
+  void writeNext(llvm::ArrayRef<Value> first, int64_t row, llvm::ArrayRef<Value> values);
+  Values read(llvm::ArrayRef<Value> arrays, Value column);
+  void write(llvm::ArrayRef<Value> arrays, Value column, llvm::ArrayRef<Value> values);
 
   llvm::Type *typeOf(size_t component) { return e.typeOf(accumulators->kind(component), 1); }
   Values combined(llvm::ArrayRef<Value> earlier, llvm::ArrayRef<Value> later) {
@@ -66,13 +89,16 @@ private:
     return values;
   }
 
+  std::pair<Value, Value> divided(Value number, int64_t by); // fewer than 2^31
   void emitBlock(Value number);
+  void emitChunk(Value chunk);
   void overChunk(Value chunk, llvm::function_ref<void(Value row, Value column)> body);
   void overColumns(int64_t count, llvm::function_ref<void(Value number, Value column)> body);
   void load(Value chunk);
   void scan(int level);
-  void combineWithBefore(int level, Value chunk);
-  Values withBefore(int level, Value chunk, Value row, Value column);
+  std::pair<Values, Value> beforeSixteen(int level, Value chunk, Value sixteen, Value column);
+  void combineTotals(int level, Value chunk);
+  void combineElements(Value chunk);
   void store(llvm::ArrayRef<Value> results);
   void carry(Value chunk);
   void passTotals(int level, Value chunk, Value column);
@@ -85,9 +111,11 @@ private:
   Emitter e;
   llvm::IRBuilder<> &b;
   std::optional<Accumulators> accumulators;
-  int64_t columns, rows; // of a chunk
-  int levels;            // within it
-  Value firstColumn = nullptr;
+  static constexpr int64_t kMostThreads = 256;
+  int64_t columns, rows;                        // of a chunk; columns may be rows of the array
+  int levels;                                   // within it
+  bool isWhole;                                 // all rows of a column are in it
+  Value outer = nullptr, firstColumn = nullptr; // of the block
   std::vector<Level> inChunk;
   Values total;               // of a chunk
   std::vector<Values> before; // by level: what comes before the next chunk, of totals of that level
@@ -99,8 +127,9 @@ private:
 int64_t RunningRows::bytes() const {
   int64_t places = 0, each = 0;
   for (int level = 0; level < levels; ++level)
-    places += placesOf(rows >> (4 * level));
-  places += 2 * columns * (loops.levels() + 2);
+    places += placesOf(countOf(level));
+  if (!isWhole)
+    places += 2 * columns * (loops.levels() + 2);
   for (size_t i = 0; i < reduction.inputs.size(); ++i)
     each += std::max<int64_t>(byteSize(accumulators->kind(i)), 1);
   return places * each;
@@ -111,6 +140,8 @@ bool RunningRows::suits() {
   for (size_t i = 0; i < reduction.inputs.size(); ++i)
     if (typeOf(i)->getScalarSizeInBits() < 8)
       return false;
+  while (!isAcross() && columns > 1 && bytes() > function.sharedLeft())
+    columns = llvm::divideCeil(columns, 2);
   return bytes() <= function.sharedLeft();
 }
 
@@ -121,39 +152,72 @@ Values RunningRows::take(int64_t places) {
   return arrays;
 }
 
-// Sixteens of a column begin in banks of their own.
-Value RunningRows::place(Value array, size_t component, Value row, Value column) {
-  Value number = b.CreateNSWAdd(b.CreateNSWMul(row, e.i64(columns)), column);
-  if (columns == 1)
-    number = b.CreateNSWAdd(number, b.CreateLShr(row, 4));
-  return b.CreateInBoundsGEP(typeOf(component), array, number);
+Value RunningRows::place(const Level &level, size_t component, Value row, Value column) {
+  Value number;
+  if (isAcross()) {
+    Value line = b.CreateNSWAdd(row, b.CreateLShr(row, 4));
+    number = b.CreateNSWAdd(b.CreateNSWMul(line, e.i64(columns)), column);
+  } else {
+    number = b.CreateNSWAdd(b.CreateNSWMul(column, e.i64(level.count)), row);
+    number = b.CreateNSWAdd(number, b.CreateLShr(number, 5));
+  }
+  return b.CreateInBoundsGEP(typeOf(component), level.arrays[component], number);
 }
 
-Values RunningRows::read(llvm::ArrayRef<Value> arrays, Value row, Value column) {
+Values RunningRows::read(const Level &level, Value row, Value column) {
   Values values;
-  for (auto [i, array] : llvm::enumerate(arrays))
-    values.push_back(b.CreateLoad(typeOf(i), place(array, i, row, column)));
+  for (size_t i = 0; i < level.arrays.size(); ++i)
+    values.push_back(b.CreateLoad(typeOf(i), place(level, i, row, column)));
   return values;
 }
 
-void RunningRows::write(llvm::ArrayRef<Value> arrays, Value row, Value column,
-                        llvm::ArrayRef<Value> values) {
+void RunningRows::write(const Level &level, Value row, Value column, llvm::ArrayRef<Value> values) {
+  for (size_t i = 0; i < level.arrays.size(); ++i)
+    b.CreateStore(values[i], place(level, i, row, column));
+}
+
+Values RunningRows::read(llvm::ArrayRef<Value> arrays, Value column) {
+  Values values;
   for (auto [i, array] : llvm::enumerate(arrays))
-    b.CreateStore(values[i], place(array, i, row, column));
+    values.push_back(b.CreateLoad(typeOf(i), b.CreateInBoundsGEP(typeOf(i), array, column)));
+  return values;
+}
+
+void RunningRows::write(llvm::ArrayRef<Value> arrays, Value column, llvm::ArrayRef<Value> values) {
+  for (auto [i, array] : llvm::enumerate(arrays))
+    b.CreateStore(values[i], b.CreateInBoundsGEP(typeOf(i), array, column));
+}
+
+std::pair<Value, Value> RunningRows::divided(Value number, int64_t by) {
+  Value low = b.CreateTrunc(number, b.getInt32Ty()), divisor = b.getInt32(by);
+  Value quotient = b.CreateUDiv(low, divisor);
+  Value rest = b.CreateSub(low, b.CreateMul(quotient, divisor));
+  return {b.CreateZExt(quotient, b.getInt64Ty()), b.CreateZExt(rest, b.getInt64Ty())};
 }
 
 // The chunk's elements that exist, each by one thread; in order, as they lie.
 void RunningRows::overChunk(Value chunk, llvm::function_ref<void(Value, Value)> body) {
   int64_t most = std::min(rows, loops.size);
-  Value number = e.openLoop(function.thread, e.i64(most * columns), function.launch.threads,
-                            /*mayBeEmpty=*/true);
-  Value row = columns == 1 ? number : b.CreateLShr(number, 4);
-  Value column = columns == 1 ? e.i64(0) : b.CreateAnd(number, columns - 1);
+  Value end = e.i64(most * columns);
+  if (isWhole && !isAcross() && loops.outer % columns != 0) {
+    Value left = b.CreateNSWSub(e.i64(loops.outer), outer);
+    end = b.CreateNSWMul(b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, left, e.i64(columns)),
+                         e.i64(most));
+  }
+  Value number = e.openLoop(function.thread, end, function.launch.threads, /*mayBeEmpty=*/true);
+  Value row = number, column = e.i64(0), inner = e.i64(0);
+  if (isAcross()) {
+    row = b.CreateLShr(number, 4), column = b.CreateAnd(number, columns - 1);
+    inner = b.CreateNSWAdd(firstColumn, column);
+  } else if (columns > 1) {
+    std::tie(column, row) = divided(number, most);
+  }
   Value step = b.CreateNSWAdd(b.CreateNSWMul(chunk, e.i64(rows)), row);
-  Value inner = b.CreateNSWAdd(firstColumn, column);
-  e.openIf(b.CreateAnd(b.CreateICmpSLT(step, e.i64(loops.size)),
+  e.openIf(b.CreateAnd(isWhole ? b.getTrue() : b.CreateICmpSLT(step, e.i64(loops.size)),
                        b.CreateICmpSLT(inner, e.i64(loops.inner))));
   Value position = loops.forward ? step : b.CreateNSWSub(e.i64(loops.size - 1), step);
+  e.bindLevel(outerDim, DimSet(1) << outerDim, isAcross() ? outer : b.CreateNSWAdd(outer, column),
+              1, nullptr);
   e.bindLevel(dim, DimSet(1) << dim, position, 1, nullptr);
   e.bindLevel(innerDim, DimSet(1) << innerDim, inner, 1, nullptr);
   body(row, column);
@@ -161,11 +225,14 @@ void RunningRows::overChunk(Value chunk, llvm::function_ref<void(Value, Value)> 
   e.closeLoop();
 }
 
-// `count` threads for each column.
+// `count` threads for each column. Columns that are rows may be past the last: what they compute nobody reads.
 void RunningRows::overColumns(int64_t count, llvm::function_ref<void(Value, Value)> body) {
   e.openIf(b.CreateICmpSLT(function.thread, e.i64(count * columns)));
-  Value number = columns == 1 ? function.thread : b.CreateLShr(function.thread, 4);
-  Value column = columns == 1 ? e.i64(0) : b.CreateAnd(function.thread, columns - 1);
+  Value number = function.thread, column = e.i64(0);
+  if (isAcross())
+    number = b.CreateLShr(function.thread, 4), column = b.CreateAnd(function.thread, columns - 1);
+  else if (columns > 1)
+    std::tie(column, number) = divided(function.thread, count);
   body(number, column);
   e.closeLoop();
   barrier(b);
@@ -176,57 +243,84 @@ void RunningRows::load(Value chunk) {
     Values terms;
     for (auto [i, input] : llvm::enumerate(reduction.inputs))
       terms.push_back(accumulators->fromTerm(i, e.emit(input)));
-    write(inChunk[0].arrays, row, column, terms);
+    write(inChunk[0], row, column, terms);
   });
   barrier(b);
+}
+
+Values RunningRows::firstOf(const Level &level, Value sixteen, Value column) {
+  Values first;
+  for (size_t i = 0; i < level.arrays.size(); ++i)
+    first.push_back(place(level, i, b.CreateShl(sixteen, 4), column));
+  return first;
+}
+
+Values RunningRows::readNext(llvm::ArrayRef<Value> first, int64_t row) {
+  Values values;
+  for (size_t i = 0; i < first.size(); ++i)
+    values.push_back(b.CreateLoad(typeOf(i), next(i, first, row)));
+  return values;
+}
+
+void RunningRows::writeNext(llvm::ArrayRef<Value> first, int64_t row,
+                            llvm::ArrayRef<Value> values) {
+  for (size_t i = 0; i < first.size(); ++i)
+    b.CreateStore(values[i], next(i, first, row));
 }
 
 // Sixteens of a level: each of its values becomes what the sixteen has up to it.
 void RunningRows::scan(int level) {
   const Level &own = inChunk[level];
   bool isTop = level + 1 == levels;
-  overColumns(own.count / kBlock, [&](Value number, Value column) {
-    Value first = b.CreateShl(number, 4);
-    Values sum = read(own.arrays, first, column), slots;
-    for (auto [i, value] : llvm::enumerate(sum)) {
-      slots.push_back(e.temporary(typeOf(i), "sum"));
-      b.CreateStore(value, slots.back());
+  overColumns(own.count / kBlock, [&](Value sixteen, Value column) {
+    Values first = firstOf(own, sixteen, column), sum = readNext(first, 0);
+    for (int64_t row = 1; row < kBlock; ++row) {
+      sum = combined(sum, readNext(first, row));
+      writeNext(first, row, sum);
     }
-    auto current = [&] {
-      Values values;
-      for (auto [i, slot] : llvm::enumerate(slots))
-        values.push_back(b.CreateLoad(typeOf(i), slot));
-      return values;
-    };
-    Value row = e.openLoop(b.CreateNSWAdd(first, e.i64(1)), b.CreateNSWAdd(first, e.i64(kBlock)), 1,
-                           /*mayBeEmpty=*/false);
-    sum = combined(current(), read(own.arrays, row, column));
-    for (auto [slot, value] : llvm::zip(slots, sum))
-      b.CreateStore(value, slot);
-    write(own.arrays, row, column, sum);
-    e.closeLoop();
-    write(isTop ? total : inChunk[level + 1].arrays, number, column, current());
+    if (!isTop)
+      write(inChunk[level + 1], sixteen, column, sum);
+    else if (!isWhole)
+      write(total, column, sum);
   });
 }
 
-// A value of a level, with what comes before its sixteen.
-Values RunningRows::withBefore(int level, Value chunk, Value row, Value column) {
-  Values own = read(inChunk[level].arrays, row, column);
-  Value sixteen = b.CreateLShr(row, 4);
+// What comes before a sixteen of a level, and whether there is anything.
+std::pair<Values, Value> RunningRows::beforeSixteen(int level, Value chunk, Value sixteen,
+                                                    Value column) {
+  bool isTop = level + 1 == levels;
   Value isFirst = b.CreateICmpEQ(sixteen, e.i64(0));
-  Values earlier = read(before[level + 1], e.i64(0), column);
-  if (level + 1 < levels) {
+  Values earlier;
+  if (!isTop) {
     Value one =
         b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, b.CreateNSWSub(sixteen, e.i64(1)), e.i64(0));
-    earlier = selected(isFirst, earlier, read(inChunk[level + 1].arrays, one, column));
+    earlier = read(inChunk[level + 1], one, column);
   }
+  if (isWhole)
+    return {earlier, b.CreateNot(isFirst)};
+  Values carried = read(before[level + 1], column);
   Value isAlone = b.CreateAnd(isFirst, b.CreateICmpEQ(chunk, e.i64(0)));
-  return selected(isAlone, own, combined(earlier, own));
+  return {isTop ? carried : selected(isFirst, carried, earlier), b.CreateNot(isAlone)};
 }
 
-void RunningRows::combineWithBefore(int level, Value chunk) {
-  overColumns(inChunk[level].count, [&](Value number, Value column) {
-    write(inChunk[level].arrays, number, column, withBefore(level, chunk, number, column));
+// Of totals: a thread has one of them.
+void RunningRows::combineTotals(int level, Value chunk) {
+  overColumns(inChunk[level - 1].count / kBlock, [&](Value number, Value column) {
+    Values own = read(inChunk[level], number, column);
+    auto [earlier, exists] = beforeSixteen(level, chunk, b.CreateLShr(number, 4), column);
+    write(inChunk[level], number, column, selected(exists, combined(earlier, own), own));
+  });
+}
+
+// Of elements: a thread has a sixteen, whose total before it is read once.
+void RunningRows::combineElements(Value chunk) {
+  overColumns(inChunk[0].count / kBlock, [&](Value sixteen, Value column) {
+    auto [earlier, exists] = beforeSixteen(0, chunk, sixteen, column);
+    e.openIf(exists);
+    Values first = firstOf(inChunk[0], sixteen, column);
+    for (int64_t row = 0; row < kBlock; ++row)
+      writeNext(first, row, combined(earlier, readNext(first, row)));
+    e.closeLoop();
   });
 }
 
@@ -259,16 +353,16 @@ void RunningRows::store(llvm::ArrayRef<Value> values) {
 void RunningRows::passTotals(int level, Value chunk, Value column) {
   int64_t below = int64_t(1) << (4 * (level - levels));
   Value digit = b.CreateAnd(b.CreateLShr(chunk, e.i64(4 * (level - levels))), kBlock - 1);
-  Value isFirst = b.CreateICmpEQ(digit, e.i64(0)), zero = e.i64(0);
+  Value isFirst = b.CreateICmpEQ(digit, e.i64(0));
   bool isLast = level + 1 == loops.levels();
-  Values fresh = read(level == levels ? total : within[level - 1], zero, column);
-  Values sum = selected(isFirst, fresh, combined(read(within[level], zero, column), fresh));
-  write(within[level], zero, column, sum);
+  Values fresh = read(level == levels ? total : within[level - 1], column);
+  Values sum = selected(isFirst, fresh, combined(read(within[level], column), fresh));
+  write(within[level], column, sum);
   if (!isLast) {
     Value isAlone = b.CreateICmpULT(chunk, e.i64(below * kBlock));
-    sum = selected(isAlone, sum, combined(read(before[level + 1], zero, column), sum));
+    sum = selected(isAlone, sum, combined(read(before[level + 1], column), sum));
   }
-  write(before[level], zero, column, sum);
+  write(before[level], column, sum);
   if (isLast)
     return;
   e.openIf(b.CreateICmpEQ(digit, e.i64(kBlock - 1)));
@@ -279,56 +373,63 @@ void RunningRows::passTotals(int level, Value chunk, Value column) {
 void RunningRows::carry(Value chunk) {
   overColumns(1, [&](Value, Value column) {
     for (int level = 1; level < levels; ++level)
-      write(before[level], e.i64(0), column,
-            read(inChunk[level].arrays, e.i64(inChunk[level].count - 1), column));
+      write(before[level], column, read(inChunk[level], e.i64(inChunk[level].count - 1), column));
     passTotals(levels, chunk, column);
   });
 }
 
 void RunningRows::emitBlock(Value number) {
-  Value outer = number;
+  outer = number;
   firstColumn = e.i64(0);
-  if (int64_t strips = llvm::divideCeil(loops.inner, columns); strips > 1) {
+  if (int64_t strips = llvm::divideCeil(loops.inner, columns); isAcross() && strips > 1) {
     firstColumn = b.CreateNSWMul(b.CreateURem(number, e.i64(strips)), e.i64(columns));
     outer = b.CreateUDiv(number, e.i64(strips));
+  } else if (!isAcross()) {
+    outer = b.CreateNSWMul(number, e.i64(columns));
   }
-  e.bindLevel(outerDim, DimSet(1) << outerDim, outer, 1, nullptr);
-  int64_t chunks = llvm::divideCeil(loops.size, rows);
-  Value chunk = e.openLoop(e.i64(0), e.i64(chunks), 1, /*mayBeEmpty=*/false);
-  load(chunk);
-  for (int level = 0; level < levels; ++level)
-    scan(level);
-  for (int level = levels - 1; level > 0; --level)
-    combineWithBefore(level, chunk);
-  overChunk(chunk, [&](Value row, Value column) { store(withBefore(0, chunk, row, column)); });
-  barrier(b);
-  if (chunks > 1)
-    carry(chunk);
+  if (isWhole)
+    return emitChunk(e.i64(0));
+  Value chunk = e.openLoop(e.i64(0), e.i64(llvm::divideCeil(loops.size, rows)), 1,
+                           /*mayBeEmpty=*/false);
+  emitChunk(chunk);
+  carry(chunk); // which ends with a barrier, so that elements are read before the next ones come
   e.closeLoop();
 }
 
+void RunningRows::emitChunk(Value chunk) {
+  load(chunk);
+  for (int level = 0; level < levels; ++level)
+    scan(level);
+  for (int level = levels - (isWhole ? 2 : 1); level > 0; --level)
+    combineTotals(level, chunk);
+  if (!isWhole || levels > 1)
+    combineElements(chunk);
+  overChunk(chunk, [&](Value row, Value column) { store(read(inChunk[0], row, column)); });
+}
+
 void RunningRows::emit() {
-  function.launch.threads = std::max(rows * columns / kBlock, kWarp);
+  function.launch.threads = llvm::alignTo(columns * rows / kBlock, kWarp);
   llvm::SmallVector<Node *> used(reduction.inputs.begin(), reduction.inputs.end());
   used.append(reduction.inits.begin(), reduction.inits.end());
   e.live = Graph::reachable(used);
   e.variables.resize(kernel.graph.dims.size());
-  for (int level = 0; level < levels; ++level) {
-    int64_t count = rows >> (4 * level);
-    inChunk.push_back({count, take(placesOf(count))});
+  for (int level = 0; level < levels; ++level)
+    inChunk.push_back({countOf(level), take(placesOf(countOf(level)))});
+  if (!isWhole) {
+    total = take(columns);
+    before.resize(std::max(loops.levels(), levels) + 1);
+    within.resize(loops.levels());
+    for (Values &arrays : llvm::drop_begin(before))
+      arrays = take(columns);
+    for (int level = levels; level < loops.levels(); ++level)
+      within[level] = take(columns);
   }
-  total = take(columns);
-  before.resize(std::max(loops.levels(), levels) + 1);
-  within.resize(loops.levels());
-  for (Values &arrays : llvm::drop_begin(before))
-    arrays = take(columns);
-  for (int level = levels; level < loops.levels(); ++level)
-    within[level] = take(columns);
-  function.addBlocks(loops.outer * llvm::divideCeil(loops.inner, columns),
-                     [&](Value number, llvm::Instruction *end) {
-                       e.openBody(end);
-                       emitBlock(number);
-                     });
+  int64_t blocks = isAcross() ? loops.outer * llvm::divideCeil(loops.inner, columns)
+                              : llvm::divideCeil(loops.outer, columns);
+  function.addBlocks(blocks, [&](Value number, llvm::Instruction *end) {
+    e.openBody(end);
+    emitBlock(number);
+  });
 }
 
 bool emitRunning(EntryFunction &function, bool &known) {
