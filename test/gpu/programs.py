@@ -548,6 +548,12 @@ def transposed_within_sectors(x, y, z):
     return x.T * 2, y.transpose(0, 2, 1), x[:7, 3:].T, x[:, 1:6].T, z.T + 1
 
 
+@program((8, 96, 24), (5, 16, 100), (7, 130, 6), (3, 40, 12), dtypes=["float32", "float32", "float64", "int32"], banks=1.05)
+def transposed_even_lines(x, y, z, w):
+    """Lines of fewer elements than a warp has threads, even ones: over their ends, and down their columns."""
+    return x.swapaxes(1, 2) * 2, y.swapaxes(1, 2) + 1, z.swapaxes(1, 2), w.swapaxes(1, 2)
+
+
 @program((3, 1000), (2, 129, 3), (3000,), dtypes=["float32", "int32", "bfloat16"])
 def sorted_by_blocks(x, y, z):
     few, many = (x * 2).astype(jnp.int32), jnp.sort(y, axis=1)

@@ -207,11 +207,10 @@ private:
     int64_t bytes = byteSize(load->kind), pitch = tile.pitch(bytes);
     if (tile.flat == TurnedTile::Across)
       std::swap(line, at);
-    if (TurnedTile::Turns turns = tile.turns(bytes); turns.count > 1) {
-      Value turn =
-          b.CreateAnd(b.CreateLShr(line, llvm::Log2_64(turns.lines)), e.i64(turns.count - 1));
-      Value turned = b.CreateNSWAdd(at, turn), wrapped = b.CreateNSWSub(turned, e.i64(pitch));
-      at = b.CreateSelect(b.CreateICmpSGE(wrapped, e.i64(0)), wrapped, turned);
+    if (TurnedTile::Gaps gaps = tile.gaps(bytes); gaps.together) {
+      Value within = b.CreateAnd(line, e.i64(gaps.all - 1)), whole = b.CreateAnd(line, -gaps.all);
+      at = b.CreateNSWAdd(at, b.CreateLShr(within, llvm::Log2_64(gaps.together)));
+      at = b.CreateNSWAdd(at, whole);
     }
     Value place = b.CreateNSWAdd(b.CreateNSWMul(line, e.i64(pitch)), at);
     return e.element(space, load->kind, place);

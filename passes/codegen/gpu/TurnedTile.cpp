@@ -25,7 +25,7 @@ int64_t wordOf(int64_t bytes) { return std::max<int64_t>(kWord / bytes, 1); }
 
 } // namespace
 
-// Words of a flat tile's lines are odd, or turned, where elements have some; of narrower ones the lines that a
+// Words of a flat tile's lines are odd, or one is left out now and then, where elements have some; of narrower ones the lines that a
 // warp is at have no more words than there are banks.
 int64_t TurnedTile::pitch(int64_t bytes) const {
   int64_t word = wordOf(bytes);
@@ -36,14 +36,15 @@ int64_t TurnedTile::pitch(int64_t bytes) const {
 }
 
 int64_t TurnedTile::elements(int64_t bytes) const {
-  return (flat == Across ? along : across) * pitch(bytes);
+  int64_t lines = flat == Across ? along : across;
+  return lines * pitch(bytes) + gaps(bytes).before(lines);
 }
 
-TurnedTile::Turns TurnedTile::turns(int64_t bytes) const {
+TurnedTile::Gaps TurnedTile::gaps(int64_t bytes) const {
   if (flat == None || bytes < kWord)
     return {};
-  int64_t places = kBanks * kWord / bytes, count = std::gcd(pitch(bytes), places);
-  return {count, places / count};
+  int64_t all = kBanks * kWord / bytes, together = all / std::gcd(pitch(bytes), all);
+  return together < all ? Gaps{together, all} : Gaps{};
 }
 
 TurnedTile turnedTile(const TurnedPlane &plane) {

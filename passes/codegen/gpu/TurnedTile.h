@@ -27,12 +27,17 @@ struct TurnedTile {
   // for a tile that is flat across.
   int64_t pitch(int64_t bytes) const;
   int64_t elements(int64_t bytes) const;
-  // Of a flat tile whose lines are even: every so many lines begin one element later, of so many, and end with
-  // those before it. So columns lie in all banks.
-  struct Turns {
-    int64_t count = 1, lines = 1;
+  // Of a flat tile whose lines are even: behind every `together` of them an element is left out, so that columns
+  // lie in all banks, and behind every `all` of them what is left of `all` elements. Either fill the banks a
+  // whole number of times: who is at elements side by side, over the ends of lines, meets each bank once, too.
+  struct Gaps {
+    int64_t together = 0, all = 0; // 0: there are none
+    // Elements that are left out before a line.
+    int64_t before(int64_t line) const {
+      return together ? line % all / together + line / all * all : 0;
+    }
   };
-  Turns turns(int64_t bytes) const;
+  Gaps gaps(int64_t bytes) const;
 };
 
 TurnedTile turnedTile(const TurnedPlane &plane);

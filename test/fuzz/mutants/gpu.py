@@ -141,4 +141,6 @@ MUTANTS = [
     mutant("gpu.lower-half-for-rounded", PAIRS, "return pairOf(b, ⟦value, llvm::ConstantFP::get(value->getType(), 0)⟧);",
            "llvm::ConstantFP::get(value->getType(), 0), value",
            "what is rounded to bf16 lies in the half that f32 has no exponent in"),
+    mutant("gpu.gaps-not-filled-up", TURNED, "at = b.CreateNSWAdd(at, ⟦whole⟧);", "e.i64(0)",
+           "where the banks begin anew a line lies over the end of the one before"),
 ]

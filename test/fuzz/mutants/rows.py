@@ -38,7 +38,7 @@ MUTANTS = [
            "threads that go over line ends count lines by one element too many"),
     mutant("turned.flat-place-not-turned", TURNED, "if (⟦tile.flat == TurnedTile::Across⟧) std::swap(line, at);", "false",
            "narrow results lie in the tile as operands do: it is too small for them"),
-    mutant("turned.columns-in-half-the-banks", TILE, "count = ⟦std::gcd(pitch(bytes), places)⟧;", "1",
+    mutant("turned.columns-in-half-the-banks", TILE, "together = all / ⟦std::gcd(pitch(bytes), all)⟧;", "1",
            "columns of an even number of elements lie in half the banks: right, but slow (the emulator counts it)"),
     mutant("sort.no-barrier-of-steps", SORT, "e.closeLoop(); }); ⟦barrier(b);⟧ e.closeLoop();", "",
            "pairs are compared before those of the step before have changed places"),

@@ -115,16 +115,23 @@ TEST(GpuDivisionTest, BlocksThatAreTurnedAreLargerWhereLinesBeginWithinSectors) 
 
 // The places of a warp's elements in a column, in words.
 TEST(GpuDivisionTest, ColumnsOfNarrowLinesLieInAllBanks) {
-  for (int64_t along : {2, 3, 4, 7, 8, 16, 31}) {
+  for (int64_t along : {2, 3, 4, 7, 8, 16, 24, 31}) {
     TurnedTile tile =
         turnedTile({.along = along, .across = 1000, .alongBytes = 4, .beginSectors = false});
     EXPECT_EQ(tile.flat, TurnedTile::Along);
-    TurnedTile::Turns turns = tile.turns(4);
+    auto bankOf = [&](int64_t line, int64_t at) {
+      return (line * tile.pitch(4) + at + tile.gaps(4).before(line)) % 32;
+    };
     for (int64_t first : {0, 5, 31}) {
       std::set<int64_t> banks;
       for (int64_t line = first; line < first + 32; ++line)
-        banks.insert((line * tile.pitch(4) + line / turns.lines % turns.count % tile.pitch(4)) %
-                     32);
+        banks.insert(bankOf(line, 0));
+      EXPECT_EQ(banks.size(), 32u) << along;
+    }
+    for (int64_t first : {0, 32, 320}) { // side by side, over the ends of lines
+      std::set<int64_t> banks;
+      for (int64_t point = first; point < first + 32; ++point)
+        banks.insert(bankOf(point / along, point % along));
       EXPECT_EQ(banks.size(), 32u) << along;
     }
   }
