@@ -214,8 +214,11 @@ private:
     for (std::vector<Candidate> &each : found)
       std::move(each.begin(), each.end(), std::back_inserter(candidates));
     std::vector<plan::Ranked> ranked;
-    for (const Candidate &each : candidates)
+    for (const Candidate &each : candidates) {
       ranked.push_back(rankedAs(each));
+      if (compilesSeveral())
+        ranked.back().counted = each.likely;
+    }
     std::vector<Candidate> ordered;
     for (size_t number : plan::inOrder(ranked))
       ordered.push_back(std::move(candidates[number]));

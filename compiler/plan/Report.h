@@ -16,6 +16,7 @@ struct Candidate {
   plan::Assignment folded, values;          // `values`: of the whole program, once it is tried
   double seconds = 0, lowerBound = 0;       // as the search counts; 0: no bound is known
   double computing = 0, leastComputing = 0; // of `seconds`; of any plan on the mesh
+  double likely = 0; // seconds where communication hides: what is compiled first
   // Where communication hides behind computing, and what no plan on the mesh is below then; 0: not known.
   plan::HiddenTime hiding;
   double hidingBound = 0;

@@ -69,6 +69,7 @@ std::vector<Candidate> candidatesOn(const OnMesh &onMesh, const plan::KnownPlans
     each.lowerBound = candidates.front().lowerBound;
     each.leastComputing = leastComputing;
     each.computing = computingOf(prices, each.folded);
+    each.likely = plan::hiddenTimeOf(prices, each.folded).seconds();
   }
   candidates.front().isFound = true;
   return candidates;

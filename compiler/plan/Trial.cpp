@@ -26,9 +26,7 @@ static func::FuncOp mainOf(const Source &source) {
 }
 
 void Source::findWhatIsBeside(int64_t devices) {
-  std::vector<double> seconds = plan::secondsBesideOf(plain(), devices, topology);
-  for (auto [facts, beside] : llvm::zip_equal(program->program.values, seconds))
-    facts.secondsBeside = beside;
+  plan::findSecondsBeside(program->program, devices, topology);
 }
 
 OnMesh::OnMesh(const Source &source, const sharding::Mesh &mesh)

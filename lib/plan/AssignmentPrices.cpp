@@ -77,33 +77,35 @@ double AssignmentPrices::leastComputing() const {
   for (auto [index, op] : llvm::enumerate(program.graph.ops)) {
     bool isFree = llvm::all_of(op.results, [&](int32_t v) { return program.graph.values[v].free; });
     if (!isFree && !program.ops[index].moves && op.viewed < 0)
-      seconds += program.ops[index].times * *llvm::min_element(tables.of(int32_t(index)).work);
+      seconds += program.ops[index].times * *llvm::min_element(tables.of(int32_t(index)).computing);
   }
   return seconds;
 }
 
-double AssignmentPrices::moving(int32_t v, const TensorSharding &from, const TensorSharding &to) {
+double AssignmentPrices::moving(int32_t v, const TensorSharding &from, const TensorSharding &to,
+                                Leg leg) {
   const PropagatedValue &value = program.graph.values[v];
-  return tables.prices.seconds(value.shape, value.elementBytes, from, to, tables.movingOf(v));
+  return tables.prices.seconds(value.shape, value.elementBytes, from, to, tables.movingOf(v, leg));
 }
 
 void AssignmentPrices::note(const Movement &movement) {
   if (!parts)
     return;
   const PropagatedValue &value = program.graph.values[movement.value];
-  MovingTime time = tables.prices.timeOf(value.shape, value.elementBytes, movement.from,
-                                         movement.to, tables.movingOf(movement.value));
+  MovingTime time =
+      tables.prices.timeOf(value.shape, value.elementBytes, movement.from, movement.to,
+                           tables.movingOf(movement.value, movement.leg));
   parts->moving.exposed += movement.times * time.exposed;
   parts->moving.hidden += movement.times * time.hidden;
   parts->movements.push_back(movement);
 }
 
 void AssignmentPrices::carry(Priced &into, int32_t value, int32_t tensor, double times,
-                             const TensorSharding &from, const TensorSharding &to) {
+                             const TensorSharding &from, const TensorSharding &to, Leg leg) {
   if (sameAxes(from, to))
     return;
-  into.seconds += times * moving(value, from, to);
-  into.carried.push_back({tensor, times, from, to});
+  into.seconds += times * moving(value, from, to, leg);
+  into.carried.push_back({tensor, times, from, to, leg});
 }
 
 double AssignmentPrices::ofOp(int32_t index, const Assignment &assignment) {
@@ -133,12 +135,13 @@ double AssignmentPrices::noted(int32_t index, const Priced &priced) {
   if (parts) {
     const PropagatedOp &op = program.graph.ops[index];
     auto operands = int32_t(op.operands.size());
-    parts->computing += priced.work;
-    parts->byOp[index] += priced.work;
+    parts->computing += priced.work.computing;
+    parts->byOp[index] += priced.work.computing;
+    parts->crossing += priced.work.crossing;
     for (const Carried &each : priced.carried)
       note({index,
             each.tensor < operands ? op.operands[each.tensor] : op.results[each.tensor - operands],
-            each.times, each.from, each.to});
+            each.times, each.from, each.to, each.leg});
   }
   return priced.seconds;
 }
@@ -215,8 +218,9 @@ const AssignmentPrices::Priced &AssignmentPrices::ofRuled(int32_t index,
     placed.results[i].sharding = assignment[v];
   sharding::FactorAxes axes = chooseAxes(index, placed);
   Priced priced;
-  priced.work = facts.times * tables.ops.work(index, placed, axes);
-  priced.seconds = tables.weights.computing * priced.work;
+  OpWork once = tables.ops.work(index, placed, axes);
+  priced.work = {facts.times * once.computing, facts.times * once.crossing};
+  priced.seconds = weighted(tables.weights, priced.work);
   for (auto [i, v] : llvm::enumerate(op.operands)) {
     TensorSharding to = axes.operandSharding(i);
     priced.needed.push_back(tables.lists.numberOf(to));
@@ -228,7 +232,7 @@ const AssignmentPrices::Priced &AssignmentPrices::ofRuled(int32_t index,
   for (auto [i, v] : llvm::enumerate(op.results))
     if (!program.graph.values[v].free)
       carry(priced, v, int32_t(op.operands.size() + i), facts.times, axes.resultSharding(i),
-            assignment[v]);
+            assignment[v], Leg::HandedOn);
   return it->second = std::move(priced);
 }
 

@@ -13,12 +13,14 @@ struct Movement {
   int32_t op, value;
   double times; // in a step
   sharding::TensorSharding from, to;
+  Leg leg = Leg::Brought;
 };
 
 // What the seconds of a step are made of, whatever the weights are.
 struct StepParts {
-  double computing = 0;     // and rows that cross shards within ops
+  double computing = 0;     // of the device
   std::vector<double> byOp; // of that, of each op
+  double crossing = 0;      // of links that carry rows across shards within ops
   MovingTime moving;
   std::vector<Movement> movements;
 };
@@ -60,19 +62,22 @@ private:
     int32_t tensor; // of the op's operands, then results
     double times;
     sharding::TensorSharding from, to;
+    Leg leg;
   };
   struct Priced {
-    double work = 0, seconds = 0;         // not weighted; weighted, with what is carried
+    OpWork work;                          // not weighted
+    double seconds = 0;                   // weighted, with what is carried
     llvm::SmallVector<int32_t, 4> needed; // of each operand, the sharding's number
     llvm::SmallVector<int32_t, 2> made;   // of each result
     std::vector<Carried> carried;
   };
 
   double moving(int32_t value, const sharding::TensorSharding &from,
-                const sharding::TensorSharding &to);
+                const sharding::TensorSharding &to, Leg leg = Leg::Brought);
   void note(const Movement &movement);
   void carry(Priced &into, int32_t value, int32_t tensor, double times,
-             const sharding::TensorSharding &from, const sharding::TensorSharding &to);
+             const sharding::TensorSharding &from, const sharding::TensorSharding &to,
+             Leg leg = Leg::Brought);
   double ofOp(int32_t op, const Assignment &assignment);
   Priced ofMove(int32_t op, const Assignment &assignment);
   double noted(int32_t op, const Priced &priced);

@@ -4,6 +4,8 @@
 #include "lib/plan/MeshTables.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include <utility>
 
 #include <algorithm>
 
@@ -20,16 +22,20 @@ class BesideValues {
 public:
   BesideValues(const Program &program, llvm::ArrayRef<double> work)
       : program(program), work(work), maker(program.values.size(), -1),
-        firstReader(program.values.size(), -1), mark(program.values.size(), -1),
-        loop(program.values.size(), 0), waiting(program.blockAround.size(), -1),
-        isCarried(program.values.size(), false), ofBlock(program.blockAround.size(), 0) {
+        firstReader(program.values.size(), -1), readers(program.values.size()),
+        mark(program.values.size(), -1), loop(program.values.size(), 0),
+        waiting(program.blockAround.size(), -1), isCarried(program.values.size(), false),
+        ofBlock(program.blockAround.size(), 0) {
     auto count = int32_t(program.graph.ops.size());
     int32_t kernels = 0;
     for (int32_t op = 0; op < count; ++op) {
       const PropagatedOp &graphOp = program.graph.ops[op];
-      for (int32_t v : graphOp.operands)
+      for (int32_t v : graphOp.operands) {
         if (firstReader[v] < 0)
           firstReader[v] = op;
+        if (readers[v].empty() || readers[v].back() != op)
+          readers[v].push_back(op);
+      }
       for (int32_t v : graphOp.results)
         if (program.ops[op].moves)
           isCarried[v] = llvm::any_of(graphOp.operands, [&](int32_t from) {
@@ -47,12 +53,22 @@ public:
     readInLoops();
   }
 
-  double of(int32_t value) {
-    if (program.graph.values[value].free || program.graph.values[value].shape.empty())
-      return 0;
-    int32_t reader = firstReader[value], made = maker[value];
-    if (reader < 0)
-      return 0;
+  BesideSeconds of(int32_t value) {
+    if (program.graph.values[value].free || firstReader[value] < 0)
+      return {};
+    BesideSeconds seconds;
+    seconds.handedOn = seconds.brought = beside(value, firstReader[value]);
+    int32_t begun = std::exchange(loop[value], 0); // others than that loop
+    for (int32_t reader : readers[value])
+      if (reader > maker[value] && reader != firstReader[value])
+        seconds.brought = std::max(seconds.brought, beside(value, reader));
+    loop[value] = begun;
+    return seconds;
+  }
+
+private:
+  double beside(int32_t value, int32_t reader) {
+    int32_t made = maker[value];
     bool isMade = made >= 0 && made < reader;
     current = value;
     sum = 0;
@@ -67,7 +83,6 @@ public:
     return sum / facts.times;
   }
 
-private:
   bool isNear(int32_t a, int32_t b) const {
     return std::abs(kernelsBefore[a] - kernelsBefore[b]) <= kWindow;
   }
@@ -203,28 +218,28 @@ private:
 
   const Program &program;
   llvm::ArrayRef<double> work;
-  std::vector<int32_t> maker, firstReader, mark; // by value; -1: none
-  std::vector<int32_t> loop;                     // by value: that begins when it is there; 0: none
-  std::vector<int32_t> waiting;                  // by block, of an epoch
-  std::vector<bool> isCarried;                   // by value: the round before makes it
-  std::vector<double> ofBlock;                   // in a step
-  std::vector<int32_t> kernelsBefore;            // by op
+  std::vector<int32_t> maker, firstReader, mark;      // by value; -1: none
+  std::vector<llvm::SmallVector<int32_t, 2>> readers; // by value, in program order
+  std::vector<int32_t> loop;          // by value: that begins when it is there; 0: none
+  std::vector<int32_t> waiting;       // by block, of an epoch
+  std::vector<bool> isCarried;        // by value: the round before makes it
+  std::vector<double> ofBlock;        // in a step
+  std::vector<int32_t> kernelsBefore; // by op
   int32_t epochs = 0, current = 0;
   double sum = 0;
 };
 
 } // namespace
 
-std::vector<double> secondsBesideOf(const Program &program, llvm::ArrayRef<double> work) {
+std::vector<BesideSeconds> secondsBesideOf(const Program &program, llvm::ArrayRef<double> work) {
   BesideValues beside(program, work);
-  std::vector<double> seconds;
+  std::vector<BesideSeconds> seconds;
   for (size_t v = 0; v < program.values.size(); ++v)
     seconds.push_back(beside.of(int32_t(v)));
   return seconds;
 }
 
-std::vector<double> secondsBesideOf(const Program &program, int64_t devices,
-                                    const cost::Topology &topology) {
+void findSecondsBeside(Program &program, int64_t devices, const cost::Topology &topology) {
   const sharding::Mesh mesh{"mesh", {{"x", devices}}, {}};
   MeshTables tables(program, mesh, topology);
   std::vector<double> work;
@@ -235,11 +250,15 @@ std::vector<double> secondsBesideOf(const Program &program, int64_t devices,
       continue;
     }
     sharding::PlacedOp placed = tables.ops.place(int32_t(index));
-    work.push_back(tables.ops.work(int32_t(index), placed, sharding::FactorAxes(placed.op)) /
-                       double(devices) +
+    OpWork whole = tables.ops.work(int32_t(index), placed, sharding::FactorAxes(placed.op));
+    work.push_back(whole.computing / double(devices) +
                    launchSeconds(program.ops[index], topology, devices));
   }
-  return secondsBesideOf(program, work);
+  std::vector<BesideSeconds> seconds = secondsBesideOf(program, work);
+  for (auto [facts, each] : llvm::zip_equal(program.values, seconds)) {
+    facts.secondsBeside = each.handedOn;
+    facts.secondsBesideRead = each.brought;
+  }
 }
 
 } // namespace tessera::plan

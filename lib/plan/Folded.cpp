@@ -225,6 +225,7 @@ private:
         into.others.push_back({facts.first, facts.last, facts.stored});
         into.wholeTimes += facts.wholeTimes;
         into.secondsBeside = std::max(into.secondsBeside, facts.secondsBeside);
+        into.secondsBesideRead = std::max(into.secondsBesideRead, facts.secondsBesideRead);
       }
       if (facts.result >= 0)
         resultOf[facts.result] = folded.program.values[number].result;

@@ -62,9 +62,9 @@ void Formulation::addWholeUse(int32_t value) {
   TensorSharding whole = TensorSharding::replicatedOver(it.shape.size());
   for (auto [cost, sharding] :
        llvm::zip_equal(graph.costs[tables.vertexOf[value]], tables.lists[tables.listOf[value]]))
-    cost +=
-        program.values[value].wholeTimes *
-        tables.prices.seconds(it.shape, it.elementBytes, sharding, whole, tables.movingOf(value));
+    cost += program.values[value].wholeTimes *
+            tables.prices.seconds(it.shape, it.elementBytes, sharding, whole,
+                                  tables.movingOf(value, Leg::Brought));
 }
 
 void Formulation::addOp(int32_t index) {

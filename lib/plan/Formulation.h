@@ -67,7 +67,8 @@ private:
   int32_t resultMatrix(const OpTable &table, size_t result);
   const Matrix &between(int32_t from, int32_t to, int32_t value) {
     const sharding::PropagatedValue &it = program.graph.values[value];
-    return tables.prices.between(from, to, it.shape, it.elementBytes, tables.movingOf(value));
+    return tables.prices.between(from, to, it.shape, it.elementBytes,
+                                 tables.movingOf(value, Leg::Brought));
   }
   template <typename Make> int32_t shared(std::string key, Make make);
 

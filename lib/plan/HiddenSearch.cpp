@@ -30,7 +30,8 @@ double launching(AssignmentPrices &prices) {
 HiddenTime hiddenTimeOf(AssignmentPrices &prices, const Assignment &assignment) {
   StepParts parts;
   prices.seconds(assignment, &parts);
-  return {parts.computing + launching(prices), parts.moving.exposed, parts.moving.hidden};
+  return {parts.computing + launching(prices), parts.moving.exposed,
+          parts.moving.hidden + parts.crossing};
 }
 
 // The least of lines is highest at an end, or where two of them meet.

@@ -41,7 +41,7 @@ public:
     return !program.graph.values[value].free && !program.graph.values[value].shape.empty();
   }
 
-  Moving movingOf(int32_t value) const { return plan::movingOf(program, value); }
+  Moving movingOf(int32_t value, Leg leg) const { return plan::movingOf(program, value, leg); }
 
   // All that was made by other weights is invalid.
   void setWeights(const Weights &now);

@@ -81,13 +81,13 @@ std::string keyOf(const FactorAxes &axes) {
   return key;
 }
 
+} // namespace
+
 bool reduces(const sharding::FactorRule &rule) {
   return llvm::any_of(rule.factors, [](const sharding::Factor &factor) {
     return factor.kind == FactorKind::Reduction && factor.size > 1;
   });
 }
-
-} // namespace
 
 // x * x
 bool isRepeated(const PropagatedOp &op, const OpTable &table, size_t operand) {
@@ -112,8 +112,11 @@ std::string OpTables::keyOf(int32_t index) {
       const sharding::PropagatedValue &value = program.graph.values[v];
       appendKey(key, value.elementBytes);
       appendKey(key, int64_t(value.free) + 2 * int64_t(program.values[v].inKernel));
-      if (weights.hidden < 1)
+      if (weights.hidden < 1) {
         appendKey(key, program.values[v].secondsBeside);
+        appendKey(key, program.values[v].secondsBesideRead);
+      }
+      appendKey(key, program.values[v].together);
       for (int64_t size : value.shape)
         appendKey(key, size);
     }
@@ -238,7 +241,7 @@ double OpTables::secondsOf(const OpFacts &facts, const KernelPart &part,
 
 // A kernel takes the longer of what it computes and what it moves. Its product's shards may change
 // which that is; of other ops the sum of what is longer unsharded.
-double OpTables::work(int32_t index, const sharding::PlacedOp &placed, const FactorAxes &axes) {
+OpWork OpTables::work(int32_t index, const sharding::PlacedOp &placed, const FactorAxes &axes) {
   const OpFacts &facts = program.ops[index];
   double seconds = 0;
   for (const KernelPart &part : facts.parts)
@@ -249,8 +252,8 @@ double OpTables::work(int32_t index, const sharding::PlacedOp &placed, const Fac
       seconds = std::max(seconds, localBytes(facts.reads, facts.writes, placed, axes) /
                                       kernels.bytesPerSecond());
   }
-  return cost::turnsOf(planner.getTopology(), planner.getMesh()) * seconds +
-         crossingSeconds(placed, axes, planner);
+  return {cost::turnsOf(planner.getTopology(), planner.getMesh()) * seconds,
+          crossingSeconds(placed, axes, planner)};
 }
 
 void OpTables::enumerate(OpTable &table) {
@@ -315,8 +318,11 @@ std::unique_ptr<OpTable> OpTables::make(int32_t index, llvm::ArrayRef<int32_t> v
     llvm::erase_if(table->choices,
                    [&](const FactorAxes &axes) { return !seen.insert(plan::keyOf(axes)).second; });
   }
-  for (const FactorAxes &axes : table->choices)
-    table->work.push_back(weights.computing * work(index, table->placed, axes));
+  for (const FactorAxes &axes : table->choices) {
+    OpWork seconds = work(index, table->placed, axes);
+    table->work.push_back(weighted(weights, seconds));
+    table->computing.push_back(seconds.computing);
+  }
   collectTensors(*table, index, valueLists);
   return table;
 }
@@ -347,14 +353,16 @@ void OpTables::collectTensors(OpTable &table, int32_t index, llvm::ArrayRef<int3
     table.in.push_back(value.free || value.shape.empty()
                            ? nullptr
                            : &prices.between(valueLists[v], table.needed[i].list, value.shape,
-                                             value.elementBytes, movingOf(program, v)));
+                                             value.elementBytes,
+                                             movingOf(program, v, Leg::Brought)));
   }
   for (auto [i, v] : llvm::enumerate(op.results)) {
     const sharding::PropagatedValue &value = program.graph.values[v];
     table.made.push_back(collect([&](const FactorAxes &axes) { return axes.resultSharding(i); }));
     table.out.push_back(value.free ? nullptr
                                    : &prices.between(table.made[i].list, valueLists[v], value.shape,
-                                                     value.elementBytes, movingOf(program, v)));
+                                                     value.elementBytes,
+                                                     movingOf(program, v, Leg::HandedOn)));
   }
 }
 

@@ -18,8 +18,8 @@ struct TensorChoices {
 struct OpTable {
   sharding::PlacedOp placed; // shapes, bytes and what is free; shardings are not set
   std::vector<sharding::FactorAxes> choices;
-  // Seconds of one execution by each, weighted: compute, rows that cross shards.
-  std::vector<double> work;
+  // Seconds of one execution by each: weighted, with rows that cross shards; of the device, as they are.
+  std::vector<double> work, computing;
   std::vector<TensorChoices> needed, made;
   // From each of a value's candidates to each of the `needed` list of the operand that it is, and from
   // each of the `made` list of a result to each candidate: seconds once. Null of what never moves.
@@ -29,12 +29,29 @@ struct OpTable {
   std::vector<int32_t> byResult;
 };
 
+// Whether some of what it makes is a sum over others' parts, where its factors are in parts.
+bool reduces(const sharding::FactorRule &rule);
+
 // Whether an operand before this one is the same value and needed alike: it is brought there once.
 bool isRepeated(const sharding::PropagatedOp &op, const OpTable &table, size_t operand);
 
-inline Moving movingOf(const Program &program, int32_t value) {
+// From where it is made to where it lies, or from there to where a reader needs it.
+enum class Leg { HandedOn, Brought };
+
+inline Moving movingOf(const Program &program, int32_t value, Leg leg) {
   const ValueFacts &facts = program.values[value];
-  return {facts.inKernel, facts.secondsBeside};
+  return {facts.inKernel, leg == Leg::HandedOn ? facts.secondsBeside : facts.secondsBesideRead,
+          facts.together};
+}
+
+// Seconds of one execution of an op: of the busiest device, and of links that carry rows across shards.
+struct OpWork {
+  double computing = 0, crossing = 0;
+};
+
+// Rows that cross may hide.
+inline double weighted(const Weights &weights, const OpWork &work) {
+  return weights.computing * work.computing + weights.hidden * work.crossing;
 }
 
 class OpTables {
@@ -48,8 +65,8 @@ public:
   // `valueLists`: of each value of the graph, its candidate shardings.
   const OpTable &of(int32_t op, llvm::ArrayRef<int32_t> valueLists);
 
-  // Seconds of one execution by these axes, on the busiest device.
-  double work(int32_t op, const sharding::PlacedOp &placed, const sharding::FactorAxes &axes);
+  // Of one execution by these axes.
+  OpWork work(int32_t op, const sharding::PlacedOp &placed, const sharding::FactorAxes &axes);
 
   sharding::PlacedOp place(int32_t op) const;
   // Ops of one key take the same time under the same shardings of their tensors.

@@ -82,9 +82,13 @@ struct ValueFacts : Lifetime {
   // Axes by which the value is divided already where it lies: those of the manual computations
   // around it.
   llvm::SmallVector<std::string, 2> manualAxes;
-  int32_t block = 0;        // in which it is made
-  double secondsBeside = 0; // of computing that can go on while it is brought elsewhere (Beside.h)
-  std::string name;         // of an argument or result, as the user knows it
+  int32_t block = 0; // in which it is made
+  // Of computing that can go on while it is handed on from where it is made, and while it is brought to
+  // where a reader needs it (Beside.h).
+  double secondsBeside = 0, secondsBesideRead = 0;
+  // Scalars that may travel in one message with it, itself included (Together.h).
+  double together = 1;
+  std::string name; // of an argument or result, as the user knows it
   std::string location;
 };
 

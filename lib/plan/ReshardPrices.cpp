@@ -221,6 +221,8 @@ const Matrix &ReshardPrices::between(int32_t from, int32_t to, llvm::ArrayRef<in
   appendKey(key, int64_t(even) + 2 * int64_t(moving.inKernel));
   if (hides)
     appendKey(key, moving.secondsBeside);
+  if (moving.together > 1)
+    appendKey(key, moving.together);
   for (int64_t size : shape) {
     bytes *= double(size);
     if (!even)
@@ -239,6 +241,7 @@ const Matrix &ReshardPrices::between(int32_t from, int32_t to, llvm::ArrayRef<in
     const TensorSharding &before = lists[from][i / matrix.columns],
                          &after = lists[to][i % matrix.columns];
     Price once = price(table[i], even ? bytes : paddedBytes(shape, elementBytes, before, after));
+    once = shared(once, moving);
     double seconds = hides ? weighted(divided(once, moving)) : once.seconds;
     if (moving.inKernel && once.seconds > 0)
       seconds += dividing(bytes, before, after);
@@ -281,6 +284,7 @@ MovingTime ReshardPrices::timeOf(llvm::ArrayRef<int64_t> shape, int64_t elementB
         once.seconds,
         planner.plan(shape, elementBytes, canonicalLayout(shape, from), canonicalLayout(shape, to))
             .seconds);
+  once = shared(once, moving);
   MovingTime time = divided(once, moving);
   if (!moving.inKernel || once.seconds <= 0)
     return time;

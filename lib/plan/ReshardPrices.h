@@ -33,6 +33,7 @@ struct Matrix {
 struct Moving {
   bool inKernel = false;    // it divides a kernel (ValueFacts)
   double secondsBeside = 0; // of computing that can go on meanwhile
+  double together = 1;      // that travel in one message with it
 };
 
 // What of a step's parts counts how much: a search is for the least sum.
@@ -107,6 +108,9 @@ private:
   double dividing(double bytes, const sharding::TensorSharding &from,
                   const sharding::TensorSharding &to) const;
 
+  static Price shared(const Price &price, const Moving &moving) {
+    return {price.seconds / moving.together, price.cores / moving.together};
+  }
   static MovingTime divided(const Price &price, const Moving &moving) {
     double hidden = std::clamp(price.seconds - price.cores, 0.0, moving.secondsBeside);
     return {price.seconds - hidden, hidden};

@@ -94,7 +94,7 @@ StepBill billOf(AssignmentPrices &prices, const Assignment &assignment) {
   StepParts parts;
   StepBill bill;
   bill.seconds = prices.seconds(assignment, &parts);
-  bill.computing = parts.computing;
+  bill.computing = parts.computing + parts.crossing;
   bill.byOp.assign(program.graph.ops.size(), 0);
   ByKind kinds;
   for (const Movement &each : parts.movements) {

@@ -4,6 +4,7 @@
 #include "dialects/sdy/PlainData.h"
 #include "dialects/stablehlo/TensorTypes.h"
 #include "dialects/tessera/Marks.h"
+#include "lib/plan/Together.h"
 #include "passes/propagate/Passes.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -80,6 +81,7 @@ PlanProgram::PlanProgram(ModuleOp module) : given(module), copy(module.clone()) 
   findLifetimes();
   shareMemory();
   runEarly();
+  plan::findTogether(program);
 }
 
 Operation *PlanProgram::original(Operation *op) const {

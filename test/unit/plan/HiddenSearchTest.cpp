@@ -2,6 +2,7 @@
 #include "lib/plan/HiddenSearch.h"
 #include "lib/plan/Beside.h"
 #include "lib/plan/Launches.h"
+#include "lib/plan/Together.h"
 
 #include "Products.h"
 #include "RandomPrograms.h"
@@ -13,6 +14,13 @@ namespace {
 
 using sharding::Mesh;
 
+std::vector<double> handedOn(const Program &program, llvm::ArrayRef<double> work) {
+  std::vector<double> seconds;
+  for (const BesideSeconds &each : secondsBesideOf(program, work))
+    seconds.push_back(each.handedOn);
+  return seconds;
+}
+
 // A chain: beside a weight's way is what is computed before it, beside what is handed on nothing.
 TEST(Beside, WeightsAreBroughtWhileTheChainIsComputed) {
   Products of;
@@ -21,7 +29,7 @@ TEST(Beside, WeightsAreBroughtWhileTheChainIsComputed) {
           third = of.argument({64, 64});
   int32_t h = of.product(x, first), g = of.product(h, second);
   of.give(of.product(g, third));
-  std::vector<double> beside = secondsBesideOf(of.program, {1, 2, 4, 0});
+  std::vector<double> beside = handedOn(of.program, {1, 2, 4, 0});
   EXPECT_EQ(beside[first], 0);
   EXPECT_EQ(beside[second], 1);
   EXPECT_EQ(beside[third], 3);
@@ -38,10 +46,27 @@ TEST(Beside, OtherBranchesAreComputedMeanwhile) {
   int32_t gradient = of.einsum("mk,mn->kn", {x, t}), back = of.einsum("mk,nk->mn", {t, w});
   of.einsum("mn,mn->mn", {back, back});
   of.einsum("kn,kn->kn", {gradient, gradient});
-  std::vector<double> beside = secondsBesideOf(of.program, {1, 2, 4, 8, 16});
+  std::vector<double> beside = handedOn(of.program, {1, 2, 4, 8, 16});
   EXPECT_EQ(beside[t], 0);
   EXPECT_EQ(beside[gradient], 4 + 8);
   EXPECT_EQ(beside[back], 2 + 16);
+}
+
+// An activation that is handed on with nothing beside is brought for the backward pass while all between is
+// computed.
+TEST(Beside, WhatIsReadAgainComesMeanwhile) {
+  Products of;
+  int32_t x = of.argument({64, 64});
+  int32_t first = of.argument({64, 64}), second = of.argument({64, 64});
+  int32_t h = of.product(x, first), g = of.product(h, second);
+  int32_t d = of.product(g, second);
+  of.product(h, d); // the gradient
+  std::vector<BesideSeconds> beside = secondsBesideOf(of.program, {1, 2, 4, 8});
+  EXPECT_EQ(beside[h].handedOn, 0);
+  EXPECT_EQ(beside[h].brought, 2 + 4);
+  EXPECT_EQ(beside[second].handedOn, 1);
+  EXPECT_EQ(beside[second].brought, 1 + 2);
+  EXPECT_EQ(beside[d].brought, 0);
 }
 
 // What a round of a loop takes from an array that is there before it comes while the round before computes;
@@ -65,7 +90,7 @@ TEST(Beside, RoundsBringWhatTheNextNeeds) {
     of.program.values[v].block = 1;
     of.program.values[v].times = 8;
   }
-  std::vector<double> beside = secondsBesideOf(of.program, {100, 0, 0, 2, 3});
+  std::vector<double> beside = handedOn(of.program, {100, 0, 0, 2, 3});
   EXPECT_EQ(beside[w], 2 + 3);
   EXPECT_EQ(beside[h], 0);
   EXPECT_EQ(beside[carried], 0);
@@ -94,7 +119,7 @@ TEST(Beside, LoopsWaitForWhatTheyTake) {
     of.program.values[v].block = 1;
     of.program.values[v].times = 8;
   }
-  std::vector<double> beside = secondsBesideOf(of.program, {1, 0, 0, 10, 20, 100, 1000});
+  std::vector<double> beside = handedOn(of.program, {1, 0, 0, 10, 20, 100, 1000});
   EXPECT_EQ(beside[given], 1 + 100);
 }
 
@@ -121,7 +146,7 @@ TEST(Beside, LoopsWaitForWhatIsMadeForThem) {
     of.program.values[v].block = 1;
     of.program.values[v].times = 8;
   }
-  std::vector<double> beside = secondsBesideOf(of.program, {1, 2, 10, 20, 0, 100});
+  std::vector<double> beside = handedOn(of.program, {1, 2, 10, 20, 0, 100});
   EXPECT_EQ(beside[given], 1 + 100);
   EXPECT_EQ(beside[transposed], 1 + 100);
   EXPECT_EQ(beside[taken], 1 + 2 + 100);
@@ -159,11 +184,15 @@ TEST(Hidden, NoAssignmentIsBelowTheBound) {
   for (int round = 0; round < kPrograms; ++round) {
     EinsumProgram of = randomProgram(random, 4);
     topology.device.launchSeconds = round % 2 ? 2e-6 : 0;
+    auto last = int32_t(of.program.graph.values.size()) - 1;
+    for (int32_t v : {last, last - 1}) { // their norms, which travel together
+      of.einsum("mk,mk->", {v, v});
+      of.program.ops.back().operandTimes = {1, 1};
+    }
+    findTogether(of.program);
     for (OpFacts &op : of.program.ops)
       op.launches = 1;
-    std::vector<double> beside = secondsBesideOf(of.program, 4, topology);
-    for (auto [facts, each] : llvm::zip_equal(of.program.values, beside))
-      facts.secondsBeside = each;
+    findSecondsBeside(of.program, 4, topology);
     Plan start = planOnMesh(of.program, mesh, topology, {});
     AssignmentPrices prices(of.program, mesh, topology);
     HiddenFound found = searchHidden(prices, {&start.values}, {});
@@ -206,7 +235,7 @@ TEST(Beside, WhatIsMadeOfALoopWaitsForAllOfIt) {
     of.program.values[v].block = block;
     of.program.values[v].times = 8;
   }
-  std::vector<double> beside = secondsBesideOf(of.program, {1, 2, 4, 10, 20, 0, 0, 100, 0});
+  std::vector<double> beside = handedOn(of.program, {1, 2, 4, 10, 20, 0, 0, 100, 0});
   EXPECT_EQ(beside[updated], 1 + 8 * 4);
 }
 
@@ -220,10 +249,12 @@ TEST(Hidden, LaunchesAreInEveryPlan) {
   of.program.ops[1].launches = 0.5; // of a kernel that another op is in, too
   of.program.ops[1].times = 4;
   cost::Topology topology = fastLinks();
-  double without = secondsBesideOf(of.program, 4, topology)[second];
+  findSecondsBeside(of.program, 4, topology);
+  double without = of.program.values[second].secondsBeside;
   topology.device.launchSeconds = 3e-6;
   topology.device.instructionSeconds = 1e-6;
-  EXPECT_DOUBLE_EQ(secondsBesideOf(of.program, 4, topology)[second], without + 4e-6);
+  findSecondsBeside(of.program, 4, topology);
+  EXPECT_DOUBLE_EQ(of.program.values[second].secondsBeside, without + 4e-6);
   EXPECT_DOUBLE_EQ(launchSeconds(of.program, topology, 4), 3 * 4e-6);
   of.program.launches = 5; // of kernels that contain none of the ops
   EXPECT_DOUBLE_EQ(launchSeconds(of.program, topology, 4), (3 + 5) * 4e-6);
@@ -240,6 +271,29 @@ TEST(Hidden, LaunchesAreInEveryPlan) {
   EXPECT_LE(found.lowerBound, hiddenTimeOf(prices, plan.values).seconds() * (1 + 1e-9));
 }
 
+// Rows that cross shards are no computing: links carry them, and the device may compute meanwhile.
+TEST(Hidden, RowsThatCrossShardsMayHide) {
+  EinsumProgram of;
+  int32_t x = of.argument({64, 64});
+  of.einsum("mk->mk", {x});
+  of.lastRule().factors[0].kind = sharding::FactorKind::Permutation; // of the last dimension
+  Mesh mesh = meshOf({4});
+  cost::Topology topology = fastLinks();
+  AssignmentPrices prices(of.program, mesh, topology);
+  auto partsOf = [&](size_t dim) {
+    Assignment assignment(2, sharding::TensorSharding::replicatedOver(2));
+    for (sharding::TensorSharding &each : assignment)
+      each.dims[dim].axes = {{0, 1, 4}};
+    StepParts parts;
+    EXPECT_DOUBLE_EQ(prices.seconds(assignment, &parts), parts.computing + parts.crossing);
+    EXPECT_DOUBLE_EQ(hiddenTimeOf(prices, assignment).hidden, parts.crossing);
+    return parts;
+  };
+  EXPECT_EQ(partsOf(0).crossing, 0);
+  EXPECT_GT(partsOf(1).crossing, 0);
+  EXPECT_DOUBLE_EQ(partsOf(0).computing, partsOf(1).computing);
+}
+
 // Weights take as long as nothing else does where their sums hide, and all is counted where they don't.
 TEST(Hidden, AllCountsOnceByTheFirstWeights) {
   Products of;
@@ -250,9 +304,7 @@ TEST(Hidden, AllCountsOnceByTheFirstWeights) {
   Mesh mesh = meshOf({4});
   cost::Topology topology = fastLinks();
   Plan plan = planOnMesh(of.program, mesh, topology, {});
-  std::vector<double> beside = secondsBesideOf(of.program, 4, topology);
-  for (auto [facts, each] : llvm::zip_equal(of.program.values, beside))
-    facts.secondsBeside = each;
+  findSecondsBeside(of.program, 4, topology);
   AssignmentPrices prices(of.program, mesh, topology);
   HiddenTime time = hiddenTimeOf(prices, plan.values);
   EXPECT_DOUBLE_EQ(time.computing + time.exposed + time.hidden, prices.seconds(plan.values));
