@@ -11,12 +11,14 @@
 #include "compiler/plan/Search.h"
 #include "compiler/source/InputCheck.h"
 #include "compiler/source/SourcePlaces.h"
+#include "dialects/comm/CommOps.h"
 #include "dialects/sdy/PlainData.h"
 #include "dialects/tessera/Marks.h"
 #include "lib/plan/Beside.h"
 #include "lib/plan/HiddenSearch.h"
 #include "lib/plan/Layouts.h"
 #include "lib/plan/LeastTrials.h"
+#include "lib/plan/Memory.h"
 #include "lib/plan/Meshes.h"
 #include "lib/plan/Ranking.h"
 #include "lib/plan/Search.h"
@@ -69,6 +71,8 @@ public:
     if (result.error = chooseMeshes(meshes); !result.error.empty())
       return result;
     listener.began("plan");
+    if (result.error = fitsInNoWay(meshes.front().numDevices()); !result.error.empty())
+      return result;
     if (compilesSeveral())
       source.findWhatIsBeside(meshes.front().numDevices());
     source.folded = plan::foldedProgram(source.plain());
@@ -174,6 +178,29 @@ private:
       return fail("it does not say how many devices there are: give --devices=8, or "
                   "--mesh=data=2,model=4");
     return "";
+  }
+
+  // Of a large program that is given more than there is, on any mesh: it is not compiled to say how much more
+  // it needs at least.
+  std::string fitsInNoWay(int64_t devices) const {
+    auto main = source.imported.get().lookupSymbol<func::FuncOp>("main");
+    auto isOnHost = [](DictionaryAttr attributes) {
+      return getMemory(attributes) == comm::Space::Host;
+    };
+    for (unsigned i = 0; i < main.getNumArguments(); ++i)
+      if (isOnHost(main.getArgAttrDict(i)))
+        return "";
+    for (unsigned i = 0; i < main.getNumResults(); ++i)
+      if (isOnHost(main.getResultAttrDict(i)))
+        return "";
+    int64_t bound = scheduleOf(*source.imported).memory.value_or(0);
+    double given = plan::leastGivenBytes(source.plain(), devices);
+    if (!bound || given <= double(bound) || compilesSeveral())
+      return "";
+    return fail("no plan fits into the " + text::bytes(uint64_t(bound)) +
+                " of each device: what the program is given and gives back takes " +
+                text::bytes(uint64_t(given)) + " of each of " +
+                text::counted(uint64_t(devices), "device") + ", in as many parts as there are");
   }
 
   std::string mismatch(const sharding::Mesh &own, const sharding::Mesh &asked) const {

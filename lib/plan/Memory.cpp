@@ -1,6 +1,7 @@
 #include "lib/plan/Memory.h"
 
 #include "lib/sharding/CrossingRows.h"
+#include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 
 namespace tessera::plan {
@@ -20,6 +21,22 @@ double heldBytes(const Program &program, int32_t value, const sharding::TensorSh
   if (it.free)
     return 0;
   return sharding::localBytes(it.shape, it.elementBytes, sharding);
+}
+
+double leastGivenBytes(const Program &program, int64_t devices) {
+  double given = 0, donated = 0, results = 0;
+  for (auto [v, facts] : llvm::enumerate(program.values)) {
+    const sharding::PropagatedValue &value = program.graph.values[v];
+    auto whole = sharding::TensorSharding::replicatedOver(value.shape.size());
+    double bytes = sharding::localBytes(value.shape, value.elementBytes, whole);
+    if (facts.argument >= 0) {
+      given += bytes;
+      donated += facts.donated ? bytes : 0;
+    }
+    if (facts.result >= 0)
+      results += bytes;
+  }
+  return (given + std::max(0.0, results - donated)) / double(devices);
 }
 
 double peakBytes(const Program &program, const Assignment &assignment,

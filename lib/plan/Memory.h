@@ -11,6 +11,10 @@ llvm::SmallVector<Lifetime, 1> lifetimes(const ValueFacts &facts);
 // Bytes that a device has of a value that is sharded so, when it has them.
 double heldBytes(const Program &program, int32_t value, const sharding::TensorSharding &sharding);
 
+// What a program is given and gives back has of each of so many devices at least, however it lies: each
+// array in as many parts as there are devices, and what is donated taken by results.
+double leastGivenBytes(const Program &program, int64_t devices);
+
 // Something that is held from one op to another.
 struct Held {
   int32_t first = 0, last = 0;

@@ -78,6 +78,15 @@ def test_mistakes():
         tessera.plan(MODULE, devices=0)
 
 
+def test_a_large_program_that_is_given_too_much_is_refused_at_once():
+    chain = "".join(f"%{i + 1} = stablehlo.tanh %{i} : tensor<64x64xf32>\n" for i in range(3200))
+    module = ("func.func @main(%a: tensor<64x64xf32>) -> tensor<64x64xf32> {\n%0 = stablehlo.tanh %a : tensor<64x64xf32>\n"
+              + chain + "return %3200 : tensor<64x64xf32>\n}")
+    with pytest.raises(tessera.CompileError, match="takes 16.0 KiB of each of 2 devices"):
+        tessera.plan(module, devices=2, memory=8192, effort=1)  # one plan would be compiled
+    assert tessera.plan(module, devices=8, memory=8192, effort=1).peak_bytes <= 8192
+
+
 def test_jit_gives_what_jax_gives_step_after_step():
     params, x, y = arguments()
     step = tessera.jit(layers, plan=True, devices=8)

@@ -31,6 +31,20 @@ TEST(Search, ColumnThenRowSplitOfAChain) {
   EXPECT_NEAR(plan.lowerBound, plan.seconds, 2e-3 * plan.seconds);
 }
 
+// What is given lies in as many parts as there are devices; what is donated is taken by results.
+TEST(Memory, WhatIsGivenTakesAtLeast) {
+  Products of;
+  int32_t x = of.argument({64, 64}), w = of.argument({64, 64});
+  of.give(of.product(x, w));
+  double array = 64 * 64 * 4;
+  EXPECT_DOUBLE_EQ(leastGivenBytes(of.program, 1), 3 * array);
+  EXPECT_DOUBLE_EQ(leastGivenBytes(of.program, 4), 3 * array / 4);
+  of.program.values[x].donated = true;
+  EXPECT_DOUBLE_EQ(leastGivenBytes(of.program, 4), 2 * array / 4);
+  of.program.values[w].donated = true; // more than there are results
+  EXPECT_DOUBLE_EQ(leastGivenBytes(of.program, 4), 2 * array / 4);
+}
+
 // Many rows and small weights: rows are split, and nothing moves.
 TEST(Search, RowsOfABigBatch) {
   Products of;
