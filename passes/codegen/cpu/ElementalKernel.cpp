@@ -51,12 +51,13 @@ private:
   bool startsAtLines(llvm::ArrayRef<unsigned> vector) const;
 
   KernelFunction &function;
-  std::unique_ptr<Emitter> emitter;    // of the graph that was built last
-  std::optional<TurnedLoads> turned;   // of its loops
-  std::optional<ShortRows> rowsAcross; // that vectors run across, of its loops
-  std::optional<PartSums> parts;       // that its rows are added to
-  bool isStreamed = false;             // what is written now goes past the caches
-  bool streams = false;                // something does
+  std::unique_ptr<Emitter> emitter;                 // of the graph that was built last
+  std::optional<TurnedLoads> turned;                // of its loops
+  std::optional<ShortRows> rowsAcross;              // that vectors run across, of its loops
+  std::optional<PartSums> parts;                    // that its rows are added to
+  llvm::SmallVector<Emitter::GatheredRow> gathered; // that the innermost loop asks for
+  bool isStreamed = false;                          // what is written now goes past the caches
+  bool streams = false;                             // something does
 };
 
 } // namespace
@@ -154,7 +155,11 @@ void Nest::emitLoops(llvm::ArrayRef<LoopGroup> groups, unsigned depth,
       return;
     }
     isStreamed = streamsVectors(group, lanesOf(group));
-    overVectors(e, group, lanesOf(group), from, to, isChunked, [&](Value) { emitRoots(); });
+    overVectors(e, group, lanesOf(group), from, to, isChunked, [&](Value at) {
+      for (const Emitter::GatheredRow &row : gathered)
+        e.askForGathered(row, at);
+      emitRoots();
+    });
     isStreamed = false;
     return;
   }
@@ -163,7 +168,10 @@ void Nest::emitLoops(llvm::ArrayRef<LoopGroup> groups, unsigned depth,
       return emitSumsFirst(sums, group, from, to, isChunked);
   Value variable = e.openLoop(from, to, 1, isChunked);
   e.bindLevel(group.back(), setOf(group), variable, 1, nullptr);
+  if (depth + 2 == groups.size())
+    gathered = e.gatheredAhead(group, variable, to, groups.back());
   emitLoops(groups, depth + 1, chunked, low, high);
+  gathered.clear();
   e.closeLoop();
 }
 

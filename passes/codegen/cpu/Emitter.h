@@ -125,7 +125,17 @@ public:
   llvm::SmallVector<NextRow> rowsAhead(const Reduction &reduction);
   // Asks for a vector of the next row, `position` elements from its start.
   void askForNextRow(const NextRow &row, Value position);
-  // Whether it pays to ask for lines that `load` will read: at places known ahead, of a large array.
+  // Of the loop over `rows`, which is at `row`: what loads will read a few rows later, where other
+  // arrays say which rows these are. `columns`: the loop inside, which is still to be opened.
+  struct GatheredRow {
+    Node *load;
+    Value place;
+  };
+  llvm::SmallVector<GatheredRow> gatheredAhead(llvm::ArrayRef<unsigned> rows, Value row, Value end,
+                                               llvm::ArrayRef<unsigned> columns);
+  // Asks for a vector of such a row, `position` elements from its start.
+  void askForGathered(const GatheredRow &row, Value position);
+  // Whether it pays to ask for lines of `load`: of a large array, at places known ahead.
   bool asksFor(const Node *load) const;
   // Asks for what `load` reads so many elements further on, into the first cache or the second.
   void askAhead(const Node *load, int64_t elements, bool isNear);
@@ -142,6 +152,7 @@ private:
   };
   static RowPasses passesOver(llvm::ArrayRef<Node *> nodes);
   std::optional<RowPasses> rowPasses; // of what is live
+  bool isOfLargeArray(const Node *load) const;
   // Asks for a vector of what `load` reads, from `place` on.
   void askFor(const Node *load, Value place, bool isNear);
   Value compute(Node *node);

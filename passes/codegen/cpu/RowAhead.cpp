@@ -44,10 +44,10 @@ static int64_t stepOfRows(const Node *load, const Reduction &reduction,
   return step;
 }
 
-// Whether what `load` reads of a row lies side by side, in the order of the reduction.
-static bool isInOrder(const Graph &graph, const Node *load, const Reduction &reduction) {
+// Whether what `load` reads of a row lies side by side, in the order of the loops over it.
+static bool isInOrder(const Graph &graph, const Node *load, llvm::ArrayRef<unsigned> loops) {
   int64_t factor = 1;
-  for (unsigned dim : llvm::reverse(reduction.dims)) {
+  for (unsigned dim : llvm::reverse(loops)) {
     if (graph.dims[dim].size > 1 && load->index->coefficient(dim) != factor)
       return false;
     factor *= graph.dims[dim].size;
@@ -84,11 +84,15 @@ static bool isReadAgain(llvm::ArrayRef<Node *> nodes, DimSet open) {
   });
 }
 
-bool Emitter::asksFor(const Node *load) const {
+bool Emitter::isOfLargeArray(const Node *load) const {
   constexpr int64_t leastArray = 1 << 20; // smaller ones stay in a second-level cache
   const BufferInfo &buffer = graph.buffers[load->buffer()];
   return features.prefetches && buffer.source == BufferInfo::Argument && !load->mask &&
-         load->index->nodes.empty() && buffer.elements * byteSize(load->kind) >= leastArray;
+         buffer.elements * byteSize(load->kind) >= leastArray;
+}
+
+bool Emitter::asksFor(const Node *load) const {
+  return isOfLargeArray(load) && load->index->nodes.empty();
 }
 
 llvm::SmallVector<Emitter::NextRow> Emitter::rowsAhead(const Reduction &reduction) {
@@ -123,8 +127,8 @@ llvm::SmallVector<Emitter::NextRow> Emitter::rowsAhead(const Reduction &reductio
     for (Node *load : loadsOf(pass->inputs)) {
       int64_t row = elements * byteSize(load->kind);
       llvm::ArrayRef<const Reduction *> passes = passesOf(load);
-      if (passes.empty() || row > mostOfRow || !asksFor(load) || !isInOrder(graph, load, *pass) ||
-          stepOfRows(load, *pass, variables) == 0)
+      if (passes.empty() || row > mostOfRow || !asksFor(load) ||
+          !isInOrder(graph, load, pass->dims) || stepOfRows(load, *pass, variables) == 0)
         continue;
       bool isLast = resultsFollow || row > nearRow;
       const Reduction *asks = isLast ? passes.back() : passes.front();
@@ -146,6 +150,60 @@ void Emitter::askForNextRow(const NextRow &row, Value position) {
     if (!(row.pass->ownDims >> dim & 1) && variables[dim])
       place = b.CreateNSWAdd(place, b.CreateNSWMul(variables[dim], i64(factor)));
   askFor(load, place, bytes <= nearRow);
+}
+
+// Whether a place is made of numbers that are only read, so that it may be computed for another row.
+static bool isReadOnly(const Node *load) {
+  llvm::SmallVector<Node *> numbers;
+  for (auto [node, factor] : load->index->nodes)
+    numbers.push_back(node);
+  return llvm::none_of(Graph::reachable(numbers), [](const Node *node) {
+    return node->op == Op::Keep || node->op == Op::Reduced || node->op == Op::External ||
+           (node->op == Op::Load && !node->operands.empty());
+  });
+}
+
+// Rows at places that numbers say are no stream to the processor, but the numbers are there to read.
+llvm::SmallVector<Emitter::GatheredRow> Emitter::gatheredAhead(llvm::ArrayRef<unsigned> rows,
+                                                               Value row, Value end,
+                                                               llvm::ArrayRef<unsigned> columns) {
+  constexpr int64_t leastRow = 256, bytesAhead = 16 << 10, mostAhead = 8;
+  llvm::SmallVector<GatheredRow> ahead;
+  DimSet open = 0, own = setOf(rows), inRow = setOf(columns);
+  for (const Level &level : levels)
+    open |= level.dims;
+  for (Node *load : live) {
+    if (load->op != Op::Load || load->index->nodes.empty() || !load->operands.empty() ||
+        !isOfLargeArray(load) || !isReadOnly(load))
+      continue;
+    int64_t bytes = pointsOf(graph, columns) * byteSize(load->kind);
+    DimSet ofPlace = 0;
+    for (auto [node, factor] : load->index->nodes)
+      ofPlace |= node->deps;
+    bool isOfRow = (ofPlace & own) && !(ofPlace & ~open) && !(load->index->deps & ~(open | inRow));
+    if (!isOfRow || bytes < leastRow || bytes > bytesAhead || !isInOrder(graph, load, columns))
+      continue;
+    int64_t count = std::clamp<int64_t>(bytesAhead / bytes, 1, mostAhead);
+    Value last = b.CreateNSWSub(end, i64(1));
+    Value later =
+        b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(row, i64(count)), last);
+    openBlock();
+    bindLevel(rows.back(), own, later, 1, nullptr);
+    Value place = i64(load->index->constant);
+    for (auto [dim, factor] : load->index->dims)
+      if (!(inRow >> dim & 1) && variables[dim])
+        place = b.CreateNSWAdd(place, b.CreateNSWMul(variables[dim], i64(factor)));
+    for (auto [node, factor] : load->index->nodes)
+      place = b.CreateNSWAdd(place, b.CreateNSWMul(emit(node), i64(factor)));
+    closeBlock();
+    variables[rows.back()] = row;
+    ahead.push_back({load, place});
+  }
+  return ahead;
+}
+
+void Emitter::askForGathered(const GatheredRow &row, Value position) {
+  askFor(row.load, b.CreateNSWAdd(row.place, position), /*isNear=*/true);
 }
 
 void Emitter::askAhead(const Node *load, int64_t elements, bool isNear) {

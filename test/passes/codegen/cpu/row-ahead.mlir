@@ -18,6 +18,10 @@
 // RUN: FileCheck %s --input-file=%t/whole.ll --check-prefix=WHOLE
 // RUN: env TESSERA_DUMP_LLVM=%t/along.ll tessera-opt %t/along.mlir --tessera-set-target="target=cpu processors=x86-64-v4" --tessera-generate-code -o %t/along.out
 // RUN: FileCheck %s --input-file=%t/along.ll --check-prefix=ALONG
+// RUN: env TESSERA_DUMP_LLVM=%t/gathered.ll tessera-opt %t/gathered.mlir --tessera-set-target="target=cpu processors=x86-64-v4" --tessera-generate-code -o %t/gathered.out
+// RUN: FileCheck %s --input-file=%t/gathered.ll --check-prefix=GATHERED
+// RUN: env TESSERA_DUMP_LLVM=%t/found.ll tessera-opt %t/found.mlir --tessera-set-target="target=cpu processors=x86-64-v4" --tessera-generate-code -o %t/found.out
+// RUN: FileCheck %s --input-file=%t/found.ll --check-prefix=FOUND
 
 //--- loss.mlir
 // LOSS: call void @llvm.prefetch
@@ -161,4 +165,28 @@ exec.kernel @along(%x: tensor<128x2048xf32>) -> tensor<128x2048xf32> {
     stablehlo.return %1 : tensor<f32>
   }) : (tensor<128x2048xf32>, tensor<f32>) -> tensor<128x2048xf32>
   exec.yield %0 : tensor<128x2048xf32>
+}
+
+//--- gathered.mlir
+// Of rows that an array names, the one that is four rows later is asked for, or the cell's last.
+// GATHERED: define i32 @gathered
+// GATHERED: %[[LATER:.*]] = add nsw i64 %{{.*}}, 4
+// GATHERED: call i64 @llvm.smin.i64(i64 %[[LATER]], i64
+// GATHERED: call void @llvm.prefetch
+// GATHERED: load <{{.*}} x float>
+exec.kernel @gathered(%x: tensor<4096x1024xf32>, %i: tensor<512x1xi32>) -> tensor<512x1024xf32> {
+  %0 = "stablehlo.gather"(%x, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 1024>}> : (tensor<4096x1024xf32>, tensor<512x1xi32>) -> tensor<512x1024xf32>
+  exec.yield %0 : tensor<512x1024xf32>
+}
+
+//--- found.mlir
+// One that a reduction finds would be found twice.
+// FOUND: define i32 @found
+// FOUND-NOT: call void @llvm.prefetch
+exec.kernel @found(%x: tensor<4096x1024xf32>, %i: tensor<512x16xi32>) -> tensor<512x1024xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %0 = stablehlo.reduce(%i init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<512x16xi32>, tensor<i32>) -> tensor<512xi32>
+  %1 = stablehlo.reshape %0 : (tensor<512xi32>) -> tensor<512x1xi32>
+  %2 = "stablehlo.gather"(%x, %1) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 1024>}> : (tensor<4096x1024xf32>, tensor<512x1xi32>) -> tensor<512x1024xf32>
+  exec.yield %2 : tensor<512x1024xf32>
 }
