@@ -39,7 +39,7 @@ class Program:
     """A program in StableHLO, compiled for cuda (and, as oracle, for the cpu), in a directory of its own."""
 
     def __init__(self, directory, text, target="cuda", environment={}, **shapes):
-        self.directory = directory
+        self.directory, self.text = directory, text
         random = np.random.default_rng(7)
         self.inputs = {name: random.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()}
         self.path("p.mlir", text)
@@ -218,6 +218,16 @@ def a_decision_of_the_host_ends_a_graph(directory):
     program = Program(directory, DECIDED, in0=(16, 16))
     for seed in range(4):
         program.same_as_cpu("--repeat=4", TESSERA_EMULATOR_SEED=seed, TESSERA_EMULATOR_LAG=1000, TESSERA_EMULATOR_POOL=seed % 2)
+
+
+@case
+def a_loop_that_data_never_ends_is_cut_off(directory):
+    """Its trips are launches, and the host decides on each: a time limit is looked at there, as on the cpu."""
+    program = Program(directory, DECIDED.replace("dense<1.0> : tensor<f32>", "dense<-1.0> : tensor<f32>"), in0=(16, 16))
+    loop = next(number for number, line in enumerate(program.text.splitlines(), 1) if "stablehlo.while" in line)
+    for target in ("cpu", "cuda"):
+        done, _ = program.run("--time-limit=1", target=target)
+        require(re.search(rf"error: a step took longer than the time limit of 1 s: device \d was in the loop at \S*p.mlir:{loop}:", done.stderr), done.stderr)
 
 
 @case
