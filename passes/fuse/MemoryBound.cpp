@@ -72,11 +72,11 @@ FailureOr<MeasuredProgram> MemoryBound::measure(const LowerProgram &program,
   arguments = figures->arguments, outputs = figures->outputs;
   MeasuredProgram measured{&program, figures->total(), allowed};
   measured.scratchWithin = scratchWithin;
-  note(measured);
   if (predicts)
     measured.seconds = predictStep(*copy->getOps<exec::ProgramOp>().begin(), topologyOf(*copy),
                                    sdy::MeshTable(*copy).main())
                            .time.seconds;
+  note(measured);
   return measured;
 }
 
