@@ -195,10 +195,10 @@ void Nest::emitSumsFirst(llvm::ArrayRef<Node *> sums, llvm::ArrayRef<unsigned> g
   Value start = e.openLoop(from, to, strip, inParts);
   Value end =
       b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(start, e.i64(strip)), to);
-  llvm::SmallVector<int64_t> offsets;
-  for (Node *sum : sums)
-    offsets.push_back(
-        function.reserveScratch(std::min(strip, int64_t(llvm::alignTo(last - first, 64))) * 8));
+  int64_t bytes = std::min(strip, int64_t(llvm::alignTo(last - first, 64))) * 8;
+  llvm::SmallVector<int64_t> offsets(sums.size());
+  for (int64_t &offset : offsets)
+    offset = function.reserveScratch(bytes);
   auto placeOf = [&](size_t i, Value at) {
     Value row = b.CreateConstGEP1_64(b.getInt8Ty(), e.scratch, offsets[i]);
     return b.CreateInBoundsGEP(e.typeOf(sums[i]->kind, 1), row, b.CreateNSWSub(at, start));
