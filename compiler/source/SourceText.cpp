@@ -135,23 +135,46 @@ std::string unpackBooleans(llvm::StringRef text) {
   return unpacked += text.substr(from);
 }
 
-// Empty, or where a value's result has a number that no operation has results for.
-static std::string refuseResultNumbers(llvm::StringRef text, llvm::StringRef name) {
+// Why the parser can't have the `#` at `at`, if so: a value's result has a number that no operation
+// has results for.
+static std::string refuseResultNumber(llvm::StringRef text, size_t at) {
+  llvm::StringRef number = text.substr(at + 1).take_while([](char c) { return llvm::isDigit(c); });
+  unsigned long long index;
+  bool small = number.size() < 7 || (!number.getAsInteger(10, index) && index <= kMostResults);
+  if (small || !followsValue(text, at))
+    return "";
+  return ("no operation has a result number " + number + "; results are numbered from 0").str();
+}
+
+// Why the parser can't have the word at `at`, if so: it begins an array of numbers whose type has no
+// width, or is called by another name.
+static std::string refuseArrayType(llvm::StringRef text, size_t at) {
+  bool isWord = at == 0 || !(llvm::isAlnum(text[at - 1]) ||
+                             llvm::StringRef("_$.-#!@%^").contains(text[at - 1]));
+  llvm::StringRef rest = text.substr(at);
+  if (!isWord || !rest.consume_front("array"))
+    return "";
+  rest = rest.ltrim();
+  if (!rest.consume_front("<"))
+    return "";
+  rest = rest.ltrim();
+  if (!rest.starts_with("index") && !rest.starts_with("!"))
+    return "";
+  return "an array<..> of numbers is of integers or floats of some width, such as i64";
+}
+
+// Empty, or the first place of a text that the parser would not survive, and why.
+static std::string refuseTokens(llvm::StringRef text, llvm::StringRef name) {
   for (size_t at = 0; at < text.size(); ++at) {
     if (size_t behind = behindStringOrComment(text, at); behind != at) {
       at = behind - 1;
       continue;
     }
-    if (text[at] != '#')
-      continue;
-    llvm::StringRef number =
-        text.substr(at + 1).take_while([](char c) { return llvm::isDigit(c); });
-    unsigned long long index;
-    bool small = number.size() < 7 || (!number.getAsInteger(10, index) && index <= kMostResults);
-    if (!small && followsValue(text, at))
-      return (name + ":" + lineAndColumn(text, at + 1) + ": no operation has a result number " +
-              number + "; results are numbered from 0")
-          .str();
+    std::string wrong = text[at] == '#'   ? refuseResultNumber(text, at)
+                        : text[at] == 'a' ? refuseArrayType(text, at)
+                                          : "";
+    if (!wrong.empty())
+      return (name + ":" + lineAndColumn(text, at + (text[at] == '#')) + ": " + wrong).str();
   }
   return "";
 }
@@ -162,7 +185,7 @@ std::unique_ptr<llvm::MemoryBuffer> readableText(llvm::StringRef text, llvm::Str
     return llvm::MemoryBuffer::getMemBuffer(text, name, /*RequiresNullTerminator=*/false);
   wrong = refuseNestedText(text, name);
   if (wrong.empty())
-    wrong = refuseResultNumbers(text, name);
+    wrong = refuseTokens(text, name);
   if (!wrong.empty())
     return nullptr;
   std::string packed = packBooleans(text);

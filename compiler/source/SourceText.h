@@ -15,6 +15,7 @@ namespace tessera {
 //
 //   - nested too deeply: see Nesting.h
 //   - `%x#2147483648`: it makes room for as many results before it knows how many there are
+//   - `array<index: 1>`: it asks for the width of a type that has none
 std::unique_ptr<llvm::MemoryBuffer> readableText(llvm::StringRef text, llvm::StringRef name,
                                                  std::string &wrong);
 
