@@ -70,6 +70,8 @@ KernelKey keyOf(const KernelSource &kernel) {
     key.push_back(static_cast<uintptr_t>(input));
   key.push_back(kernel.inplace.size());
   key.push_back(static_cast<uintptr_t>(kernel.mostScratch));
+  llvm::append_range(key, kernel.apart);
+  key.push_back(kernel.apart.size());
   KeyWriter(key).add(*kernel.body);
   return key;
 }

@@ -714,8 +714,9 @@ KernelWork workOf(const KernelSource &kernel) {
   return WorkMemo::recall(kernel, [&] { return countedWork(kernel); });
 }
 
-static KernelSource sourceOfWork(mlir::Operation *op) {
+KernelWork workOf(mlir::Operation *op, llvm::ArrayRef<unsigned> apart) {
   KernelSource kernel{"", &op->getRegion(0).front(), {}};
+  kernel.apart.assign(apart.begin(), apart.end());
   if (auto fused = mlir::dyn_cast<exec::FusedOp>(op))
     if (auto inplace = fused.getInplace())
       kernel.inplace.assign(inplace->begin(), inplace->end());
@@ -724,15 +725,7 @@ static KernelSource sourceOfWork(mlir::Operation *op) {
     if (auto inplace = named.getInplace())
       kernel.inplace.assign(inplace->begin(), inplace->end());
   }
-  return kernel;
-}
-
-KernelWork workOf(mlir::Operation *op) { return workOf(sourceOfWork(op)); }
-
-KernelWork workOf(mlir::Operation *op, llvm::ArrayRef<unsigned> apart) {
-  KernelSource kernel = sourceOfWork(op);
-  kernel.apart.assign(apart.begin(), apart.end());
-  return apart.empty() ? workOf(kernel) : countedWork(kernel); // seldom, and not remembered
+  return workOf(kernel);
 }
 
 } // namespace tessera::codegen

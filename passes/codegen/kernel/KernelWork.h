@@ -9,10 +9,9 @@ namespace tessera::codegen {
 // Of one run. Says nothing of what is wrong with a body: where no code can be generated, the work
 // is what its arrays' sizes tell.
 cost::KernelWork workOf(const KernelSource &kernel);
-// Of an exec.fused or the exec.kernel that it becomes.
-cost::KernelWork workOf(mlir::Operation *kernel);
-// The same where these outputs do not share the buffer of what they update, and the rest of it is copied.
-cost::KernelWork workOf(mlir::Operation *kernel, llvm::ArrayRef<unsigned> apart);
+// Of an exec.fused or the exec.kernel that it becomes. `apart`: outputs that do not share the buffer of
+// what they update, so that the rest of it is copied.
+cost::KernelWork workOf(mlir::Operation *kernel, llvm::ArrayRef<unsigned> apart = {});
 
 // Adds what one node does when it is computed `times` times.
 void countOperation(Node *node, double times, cost::KernelWork &work);
