@@ -153,6 +153,9 @@ private:
   static RowPasses passesOver(llvm::ArrayRef<Node *> nodes);
   std::optional<RowPasses> rowPasses; // of what is live
   bool isOfLargeArray(const Node *load) const;
+  // `place` and where the row of the loops that are open begins in what `load` reads, but for what numbers
+  // of the program add.
+  Value startOfRow(const Node *load, DimSet inRow, Value place);
   // Asks for a vector of what `load` reads, from `place` on.
   void askFor(const Node *load, Value place, bool isNear);
   Value compute(Node *node);

@@ -141,14 +141,19 @@ llvm::SmallVector<Emitter::NextRow> Emitter::rowsAhead(const Reduction &reductio
   return ahead;
 }
 
+Value Emitter::startOfRow(const Node *load, DimSet inRow, Value place) {
+  place = b.CreateNSWAdd(place, i64(load->index->constant));
+  for (auto [dim, factor] : load->index->dims)
+    if (!(inRow >> dim & 1) && variables[dim])
+      place = b.CreateNSWAdd(place, b.CreateNSWMul(variables[dim], i64(factor)));
+  return place;
+}
+
 void Emitter::askForNextRow(const NextRow &row, Value position) {
   const Node *load = row.load;
   int64_t bytes = pointsOf(graph, row.pass->dims) * byteSize(load->kind);
   int64_t step = stepOfRows(load, *row.pass, variables);
-  Value place = b.CreateNSWAdd(position, i64(load->index->constant + step));
-  for (auto [dim, factor] : load->index->dims)
-    if (!(row.pass->ownDims >> dim & 1) && variables[dim])
-      place = b.CreateNSWAdd(place, b.CreateNSWMul(variables[dim], i64(factor)));
+  Value place = startOfRow(load, row.pass->ownDims, b.CreateNSWAdd(position, i64(step)));
   askFor(load, place, bytes <= nearRow);
 }
 
@@ -189,10 +194,7 @@ llvm::SmallVector<Emitter::GatheredRow> Emitter::gatheredAhead(llvm::ArrayRef<un
         b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(row, i64(count)), last);
     openBlock();
     bindLevel(rows.back(), own, later, 1, nullptr);
-    Value place = i64(load->index->constant);
-    for (auto [dim, factor] : load->index->dims)
-      if (!(inRow >> dim & 1) && variables[dim])
-        place = b.CreateNSWAdd(place, b.CreateNSWMul(variables[dim], i64(factor)));
+    Value place = startOfRow(load, inRow, i64(0));
     for (auto [node, factor] : load->index->nodes)
       place = b.CreateNSWAdd(place, b.CreateNSWMul(emit(node), i64(factor)));
     closeBlock();
