@@ -107,36 +107,42 @@ static size_t countTasks(const RematTrial &trial) {
   return count;
 }
 
-// The program as it is, but for what its loops compute of what is cheap, and for small attention; null where
-// there is nothing of that.
-MemoryBound::Lowered MemoryBound::beginningOf(const Way &way) {
+// The program as it is, but for what its loops compute of what is cheap; null where there is nothing of that.
+MemoryBound::Lowered MemoryBound::withCheapInLoops() {
   OwningOpRef<ModuleOp> made = module.clone();
   int copies = copyIntoLoops(*made);
-  if (copies == 0 && !way.smallAttention)
+  if (copies == 0)
     return std::unique_ptr<LowerProgram>();
-  Lowered program = tried(OwningOpRef<ModuleOp>(made->clone()));
-  if (failed(program))
+  Lowered program = tried(std::move(made));
+  if (succeeded(program))
+    (*program)->computedAgain = copies;
+  return program;
+}
+
+// The same with small attention as one kernel; null where there is none.
+MemoryBound::Lowered MemoryBound::withSmallAttention() {
+  FailureOr<const LowerProgram *> inLoops = onTheWay(ways[kInLoops], 0);
+  if (failed(inLoops))
     return failure();
-  (*program)->computedAgain = copies;
-  if (!way.smallAttention)
-    return program;
+  const LowerProgram &from = *inLoops ? **inLoops : *first;
+  OwningOpRef<ModuleOp> made = ModuleOp(*from.module).clone();
   cost::ScheduleOptions schedule = scheduleOf(*made);
   schedule.smallAttention = true;
   setSchedule(*made, schedule);
-  Lowered formed = tried(std::move(made));
-  if (failed(formed))
+  Lowered program = tried(std::move(made));
+  if (failed(program))
     return failure();
-  size_t arrays = countTasks((*program)->trial), fewer = countTasks((*formed)->trial);
+  size_t arrays = countTasks(from.trial), fewer = countTasks((*program)->trial);
   if (fewer >= arrays)
     return std::unique_ptr<LowerProgram>();
-  (*formed)->computedAgain = copies + static_cast<int>(arrays - fewer);
-  return formed;
+  (*program)->computedAgain = from.computedAgain + static_cast<int>(arrays - fewer);
+  return program;
 }
 
 // In a small step, as kernels come out otherwise than before; or in a larger one.
 MemoryBound::Lowered MemoryBound::stepDown(Way &way) {
   if (way.inLoops && way.steps.empty())
-    return beginningOf(way);
+    return way.smallAttention ? withSmallAttention() : withCheapInLoops();
   const LowerProgram &from = way.steps.empty() ? *first : *way.steps.back();
   for (int64_t target :
        {from.peak - from.peak / kPart, from.peak - 2 * from.peak / kPart, int64_t(0)}) {

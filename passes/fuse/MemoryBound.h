@@ -85,7 +85,8 @@ public:
   }
 
 private:
-  static constexpr size_t kWay = 24; // steps on a way
+  static constexpr size_t kWay = 24;    // steps on a way
+  static constexpr size_t kInLoops = 2; // number of the way of that name
 
   using Lowered = mlir::FailureOr<std::unique_ptr<LowerProgram>>;
 
@@ -107,7 +108,8 @@ private:
   Lowered lowerThan(const LowerProgram &from, int64_t target, bool makesLater);
   Lowered lowerBelowPeak(const LowerProgram &from);
   Lowered lowerInOrder(const LowerProgram &from, RematTrial trial, int64_t target);
-  Lowered beginningOf(const Way &way);
+  Lowered withCheapInLoops();
+  Lowered withSmallAttention();
   Lowered stepDown(Way &way);
   mlir::FailureOr<const LowerProgram *> onTheWay(Way &way, size_t step);
   mlir::FailureOr<const LowerProgram *> straightTo(int64_t target);
