@@ -17,9 +17,11 @@ struct AttentionLimits {
   int64_t queries = 8, keys = 64; // at least: of fewer, its rows' beginnings and ends are most
   int64_t elements = 512;         // of a query or a value: tiles of them stay in a cache
   int64_t scoreBytes = 256 << 10; // of all scores: fewer stay in a cache between kernels
+
+  constexpr int64_t leastPairs() const { return scoreBytes / 4; } // of queries and keys
 };
 
-constexpr int64_t leastPairs = AttentionLimits().scoreBytes / 4;
+constexpr int64_t leastPairs = AttentionLimits().leastPairs();
 
 // Where few scores are to be no array either.
 constexpr AttentionLimits ofFewScores() {
@@ -32,8 +34,8 @@ inline bool attentionStays(const Attention &attention, const AttentionLimits &li
   return attention.queries >= limits.queries && attention.keys >= limits.keys &&
          attention.queryElements <= limits.elements && attention.valueElements <= limits.elements &&
          attention.queryElements >= 8 && attention.valueElements >= 8 &&
-         attention.heads * attention.sharing * attention.queries * attention.keys * 4 >=
-             limits.scoreBytes;
+         attention.heads * attention.sharing * attention.queries * attention.keys >=
+             limits.leastPairs();
 }
 
 // Into how many parts a gradient's kernel takes the keys of a head: each part is a cell, and has sums of

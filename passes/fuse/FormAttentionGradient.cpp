@@ -207,7 +207,7 @@ unsigned formAttentionGradients(Block &block, ReasonsAgainst &reasons,
   DenseSet<Operation *> seen;
   auto isNew = [&](DotGeneralOp product) {
     auto type = typeOf(product->getResult(0));
-    return type.hasStaticShape() && type.getNumElements() * 4 >= limits.scoreBytes &&
+    return type.hasStaticShape() && type.getNumElements() >= limits.leastPairs() &&
            seen.insert(product).second;
   };
   // Where one is formed ops are gone, and others stand elsewhere.
