@@ -87,6 +87,8 @@ void joinAlike(ModuleOp module, const SeparateCalls &separate) {
   while (isJoined) { // who calls what has become one is alike then
     isJoined = false;
     SymbolTable symbols(module);
+    llvm::StringMap<SmallVector<func::CallOp>> calls; // by whom they call
+    module.walk([&](func::CallOp call) { calls[call.getCallee()].push_back(call); });
     for (const std::vector<std::string> &names : separate) {
       std::map<std::string, func::FuncOp> known;
       for (const std::string &name : names) {
@@ -96,10 +98,11 @@ void joinAlike(ModuleOp module, const SeparateCalls &separate) {
         auto [first, isNew] = known.try_emplace(bodyOf(function), function);
         if (isNew)
           continue;
-        module.walk([&, kept = first->second](func::CallOp call) mutable {
-          if (call.getCallee() == name)
-            call.setCallee(kept.getName());
-        });
+        StringRef kept = first->second.getName();
+        for (func::CallOp call : calls[name])
+          call.setCallee(kept);
+        llvm::append_range(calls[kept], calls[name]);
+        function.walk([&](func::CallOp call) { llvm::erase(calls[call.getCallee()], call); });
         symbols.erase(function);
         isJoined = true;
       }
