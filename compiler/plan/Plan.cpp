@@ -240,11 +240,19 @@ private:
     runBoth(searchMeshes, searchMeshes);
     for (std::vector<Candidate> &each : found)
       std::move(each.begin(), each.end(), std::back_inserter(candidates));
+    bool oneFits =
+        llvm::any_of(candidates, [&](const Candidate &each) { return fitsAsCounted(each); });
     std::vector<plan::Ranked> ranked;
     for (const Candidate &each : candidates) {
       ranked.push_back(rankedAs(each));
-      if (compilesSeveral())
+      if (compilesSeveral()) {
         ranked.back().counted = each.likely;
+        continue;
+      }
+      ranked.back().fits = fitsAsCounted(each);
+      ranked.back().bytes = each.bytes;
+      if (!oneFits) // with more computed again the one that needs least may
+        ranked.back().counted = each.bytes;
     }
     std::vector<Candidate> ordered;
     for (size_t number : plan::inOrder(ranked))
@@ -347,12 +355,27 @@ private:
       lastPrices.reset(); // what is compiled next is large
     }
     compileBest(source, candidates, request.effort);
-    if (isBetter && !isPossible(candidates.front()))
-      tryCandidate(source,
-                   *std::find_if(candidates.begin() + 1, candidates.end(),
-                                 [](const Candidate &each) { return each.isFound; }),
-                   {.fewest = true});
+    if (!compilesSeveral())
+      tryUntilOneFits(isBetter ? 1 : 0);
     return refined;
+  }
+
+  // Of a large program one plan is compiled; where that does not fit, the one that it is better than, and a few
+  // that the search counts as fitting.
+  void tryUntilOneFits(size_t also) {
+    constexpr size_t kMost = 2; // each takes as long as all of the search
+    size_t tried = 0;
+    auto isPossibleAndTried = [&](const Candidate &each) {
+      return each.isTried && isPossible(each);
+    };
+    for (auto [number, each] : llvm::enumerate(candidates)) {
+      if (tried == kMost || llvm::any_of(candidates, isPossibleAndTried))
+        return;
+      if (each.isTried || !each.isFound || !(number <= also || fitsAsCounted(each)))
+        continue;
+      ++tried;
+      tryCandidate(source, each, {.fewest = true});
+    }
   }
 
   // Where no plan fits: what they need at least, and whether that does.
@@ -401,6 +424,7 @@ private:
     compileHidden(prices, found.plans);
     Candidate &best = candidates[planned.best - candidates.data()];
     best.hiding = plan::hiddenTimeOf(prices, best.folded);
+    best.hiding.exposed += best.again;
     best.hidingBound = found.lowerBound;
     lastPrices.reset();
   }
@@ -429,9 +453,8 @@ private:
     candidate.kind = nameOf(candidates, *planned.best->onMesh, *quickest);
     candidate.onMesh = planned.best->onMesh;
     candidate.folded = *quickest;
-    candidate.seconds = prices.seconds(*quickest);
     candidate.lowerBound = planned.best->lowerBound;
-    candidate.computing = computingOf(prices, *quickest);
+    count(candidate, prices, searchOptions());
     candidate.leastComputing = planned.best->leastComputing;
     candidate.isFound = true;
     tryCandidate(source, candidate, {});
@@ -464,9 +487,8 @@ private:
     better.kind = nameOf(candidates, *mesh, found.values);
     better.onMesh = mesh;
     better.folded = std::move(found.values);
-    better.seconds = found.seconds;
     better.lowerBound = std::max(least->lowerBound, found.lowerBound);
-    better.computing = computingOf(prices, better.folded);
+    count(better, prices, searchOptions());
     better.leastComputing = least->leastComputing;
     better.isFound = true;
     return better;
@@ -476,6 +498,11 @@ private:
   bool isPossible(const Candidate &tried) {
     std::optional<int64_t> bound = scheduleOf(*source.imported).memory;
     return tried.tried.error.empty() && !(bound && tried.tried.peakBytes > *bound);
+  }
+
+  bool fitsAsCounted(const Candidate &each) {
+    std::optional<int64_t> bound = scheduleOf(*source.imported).memory;
+    return !bound || each.bytes <= double(*bound);
   }
 
   static int64_t needed(const Candidate &each) {

@@ -13,8 +13,10 @@ constexpr char kSearch[] = "search"; // the kind of what no name is known for
 struct Candidate {
   std::string kind; // "data", "tensor", ..
   const OnMesh *onMesh = nullptr;
-  plan::Assignment folded, values;          // `values`: of the whole program, once it is tried
-  double seconds = 0, lowerBound = 0;       // as the search counts; 0: no bound is known
+  plan::Assignment folded, values;    // `values`: of the whole program, once it is tried
+  double seconds = 0, lowerBound = 0; // as the search counts; 0: no bound is known
+  double bytes = 0;                   // that a device holds at its peak, as the search counts
+  double again = 0;                   // of `seconds`: copies that are brought again so that it fits
   double computing = 0, leastComputing = 0; // of `seconds`; of any plan on the mesh
   double likely = 0; // seconds where communication hides: what is compiled first
   // Where communication hides behind computing, and what no plan on the mesh is below then; 0: not known.

@@ -31,17 +31,24 @@ std::string nameOf(llvm::ArrayRef<Candidate> candidates, const OnMesh &onMesh,
   return same == candidates.end() ? kSearch : same->kind;
 }
 
-double computingOf(plan::AssignmentPrices &prices, const plan::Assignment &folded) {
+void count(Candidate &candidate, plan::AssignmentPrices &prices, const plan::Options &options) {
   plan::StepParts parts;
-  prices.seconds(folded, &parts);
-  return parts.computing;
+  candidate.seconds = prices.seconds(candidate.folded, &parts);
+  candidate.computing = parts.computing;
+  candidate.likely = plan::hiddenTimeOf(prices, candidate.folded).seconds();
+  double capacity = options.memory ? double(options.memory) : plan::kImpossible;
+  plan::AssignmentPrices::Fitted fitted = prices.fitted(candidate.folded, capacity);
+  candidate.bytes = fitted.bytes;
+  candidate.again = fitted.bytes <= capacity ? fitted.seconds : 0;
+  candidate.seconds += candidate.again;
+  candidate.likely += candidate.again;
 }
 
 std::vector<Candidate> candidatesOn(const OnMesh &onMesh, const plan::KnownPlans &known,
                                     const plan::Options &options, bool breaksTies) {
   const plan::Program &program = onMesh.folded();
   std::vector<Candidate> candidates;
-  auto add = [&](std::string kind, plan::Assignment values, double seconds, double lowerBound) {
+  auto add = [&](std::string kind, plan::Assignment values) {
     for (Candidate &known : candidates)
       if (isSamePlan(program, known.folded, values)) { // what the search finds may have a name
         known.kind = known.kind == kSearch ? kind : known.kind;
@@ -51,25 +58,21 @@ std::vector<Candidate> candidatesOn(const OnMesh &onMesh, const plan::KnownPlans
     candidate.kind = std::move(kind);
     candidate.onMesh = &onMesh;
     candidate.folded = std::move(values);
-    candidate.seconds = seconds;
-    candidate.lowerBound = lowerBound;
     candidates.push_back(std::move(candidate));
   };
   plan::AssignmentPrices prices(program, onMesh.getMesh(), onMesh.topology());
   plan::PlansOnMesh found = plan::plansOnMesh(known, prices, options, breaksTies);
-  add(kSearch, std::move(found.best.values), found.best.seconds, found.best.lowerBound);
+  add(kSearch, std::move(found.best.values));
   std::stable_partition(found.known.begin(), found.known.end(),
                         [](const plan::KnownPlan &each) { return llvm::all_equal(each.roles); });
   for (plan::KnownPlan &each : found.known)
-    add(each.roles.empty() ? "replicated" : known.name(each.roles), std::move(each.values),
-        each.seconds, 0);
+    add(each.roles.empty() ? "replicated" : known.name(each.roles), std::move(each.values));
   // The bounds hold for all plans of the mesh.
   double leastComputing = prices.leastComputing();
   for (Candidate &each : candidates) {
-    each.lowerBound = candidates.front().lowerBound;
+    each.lowerBound = found.best.lowerBound;
     each.leastComputing = leastComputing;
-    each.computing = computingOf(prices, each.folded);
-    each.likely = plan::hiddenTimeOf(prices, each.folded).seconds();
+    count(each, prices, options);
   }
   candidates.front().isFound = true;
   return candidates;

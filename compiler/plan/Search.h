@@ -16,8 +16,8 @@ std::vector<Candidate> candidatesOn(const OnMesh &onMesh, const plan::KnownPlans
 std::string nameOf(llvm::ArrayRef<Candidate> candidates, const OnMesh &onMesh,
                    const plan::Assignment &folded);
 
-// What a plan's computing takes, of what the search counts.
-double computingOf(plan::AssignmentPrices &prices, const plan::Assignment &folded);
+// Writes down what the search counts for the candidate: of a step, and of memory.
+void count(Candidate &candidate, plan::AssignmentPrices &prices, const plan::Options &options);
 
 // Of how many candidates are worth compiling, by the effort and the size of the program.
 size_t mostTrials(const Source &source, int effort);

@@ -5,6 +5,9 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <map>
+#include <tuple>
+
 namespace tessera::plan {
 
 using sharding::TensorSharding;
@@ -30,12 +33,32 @@ bool isPartOf(const TensorSharding &to, const TensorSharding &from) {
 
 } // namespace
 
-double AssignmentPrices::peakBytes(const Assignment &assignment) const {
+// What is held of the assignment that was priced last.
+struct AssignmentPrices::Holding {
+  // A value as ops read it elsewhere than where it lies, from the first of them to the last.
+  struct Copy {
+    int32_t value, number; // of the program; of the sharding
+    Held held;
+  };
+  struct Read {
+    int32_t copy, at, ends;
+    bool operator<(const Read &other) const {
+      return std::tie(copy, at, ends) < std::tie(other.copy, other.at, other.ends);
+    }
+  };
+  HeldOver over;
+  std::vector<Copy> copies;
+  std::vector<Read> reads;
+  std::vector<bool> isLeft; // of each value: not held any more where copies of it are
+};
+
+AssignmentPrices::Holding AssignmentPrices::holding(const Assignment &assignment) const {
   auto bytesOf = [&](int32_t v, int32_t number) {
     return heldBytes(program, v, tables.lists.numbered(number));
   };
-  std::vector<Held> besides;
-  std::map<std::pair<int32_t, int32_t>, Held> brought; // of a value, to a sharding
+  Holding all;
+  all.over.addValues(program, assignment);
+  std::map<std::pair<int32_t, int32_t>, int32_t> copyOf; // of a value, to a sharding
   struct Read {
     int32_t here = -1, brought = -1, all = -1; // when the last op ends that does
   };
@@ -54,13 +77,19 @@ double AssignmentPrices::peakBytes(const Assignment &assignment) const {
           reads[v].here = std::max(reads[v].here, turn.ends);
           continue;
         }
-        auto [it, isNew] = brought.try_emplace(std::make_pair(turn.operands[i], number),
-                                               Held{turn.at, turn.ends, bytesOf(v, number)});
-        if (isNew)
+        auto [it, isNew] = copyOf.try_emplace(std::make_pair(turn.operands[i], number),
+                                              int32_t(all.copies.size()));
+        if (isNew) {
+          all.copies.push_back({int32_t(v), number, {turn.at, turn.ends, bytesOf(v, number)}});
           reads[v].brought = std::max(reads[v].brought, turn.at);
-        it->second.last = std::max(it->second.last, turn.ends);
-        if (program.values[v].times < facts.times) // until its loop ends
-          it->second.last = std::max(it->second.last, program.values[v].last);
+        }
+        int32_t ends = turn.ends;
+        double rounds = facts.times / double(facts.turns.size());
+        if (program.values[v].times < rounds) // until its loop ends
+          ends = std::max(ends, program.values[v].last);
+        Held &held = all.copies[it->second].held;
+        held.last = std::max(held.last, ends);
+        all.reads.push_back({it->second, turn.at, ends});
       }
       if (isBrought)
         isWritten[v] = isWritten[v] || program.values[v].inKernel;
@@ -75,24 +104,84 @@ double AssignmentPrices::peakBytes(const Assignment &assignment) const {
       if (isReducedInPlace(from, assignment[v]))
         continue;
       for (const Turn &turn : facts.turns)
-        besides.push_back(isWithin ? Held{turn.at, turn.at, bytesOf(v, number)}
-                                   : Held{turn.ends, turn.ends, bytesOf(v, number)});
+        all.over.add(isWithin ? Held{turn.at, turn.at, bytesOf(v, number)}
+                              : Held{turn.ends, turn.ends, bytesOf(v, number)});
     }
   }
-  for (const auto &[place, held] : brought)
-    besides.push_back(held);
+  for (const Holding::Copy &copy : all.copies)
+    all.over.add(copy.held);
+  all.isLeft.resize(program.values.size());
   for (auto [v, facts] : llvm::enumerate(program.values)) {
     double bytes = heldBytes(program, int32_t(v), assignment[v]);
     if (isWritten[v])
-      besides.push_back({facts.first, facts.last, bytes});
+      all.over.add({facts.first, facts.last, bytes});
     // Where all that still reads it reads copies, it is not held any more.
     int32_t last = std::max({reads[v].here, reads[v].brought, facts.first});
     bool isTemporary = facts.argument < 0 && facts.result < 0 && facts.others.empty();
     if (isTemporary && (facts.stored || isWritten[v]) && reads[v].brought >= 0 &&
-        reads[v].all == facts.last && last < facts.last)
-      besides.push_back({last + 1, facts.last, -bytes});
+        reads[v].all == facts.last && last < facts.last) {
+      all.over.add({last + 1, facts.last, -bytes});
+      all.isLeft[v] = true;
+    }
   }
-  return plan::peakBytes(program, assignment, besides);
+  return all;
+}
+
+double AssignmentPrices::peakBytes(const Assignment &assignment) const {
+  return holding(assignment).over.peakBytes();
+}
+
+AssignmentPrices::Fitted AssignmentPrices::fitted(const Assignment &assignment, double capacity) {
+  Holding all = holding(assignment);
+  double bytes = all.over.peakBytes();
+  if (bytes <= capacity)
+    return {bytes, 0};
+  // Copies of one value, to one sharding, are given up together: those of equal layers.
+  struct Idle {
+    double seconds = 0, bytes = 0;
+    std::vector<Held> spans;
+  };
+  std::map<std::pair<int32_t, int32_t>, Idle> idleOf;
+  llvm::sort(all.reads);
+  for (auto it = all.reads.begin(), end = all.reads.end(); it != end;) {
+    const Holding::Copy &copy = all.copies[it->copy];
+    Held longest;
+    int32_t busy = it->ends;
+    for (int32_t number = it->copy; it != end && it->copy == number; ++it) {
+      if (it->at - busy > longest.last - longest.first)
+        longest = {busy, it->at, copy.held.bytes};
+      busy = std::max(busy, it->ends);
+    }
+    if (all.isLeft[copy.value] || longest.last - longest.first < 2)
+      continue;
+    Idle &idle = idleOf[{copy.value, copy.number}];
+    idle.seconds += moving(copy.value, assignment[copy.value], tables.lists.numbered(copy.number));
+    idle.bytes += copy.held.bytes;
+    idle.spans.push_back({longest.first + 1, longest.last - 1, -copy.held.bytes});
+  }
+  std::vector<Idle> cheapestFirst;
+  for (auto &[place, idle] : idleOf)
+    cheapestFirst.push_back(std::move(idle));
+  llvm::stable_sort(cheapestFirst, [](const Idle &a, const Idle &b) {
+    return a.seconds * b.bytes < b.seconds * a.bytes;
+  });
+  auto withThose = [&](size_t count) {
+    Fitted fitted;
+    HeldOver over = all.over;
+    for (const Idle &idle : llvm::ArrayRef(cheapestFirst).take_front(count)) {
+      for (const Held &span : idle.spans)
+        over.add(span);
+      fitted.seconds += idle.seconds;
+    }
+    fitted.bytes = over.peakBytes();
+    return fitted;
+  };
+  size_t few = 0, enough = cheapestFirst.size(); // too few, and enough if any number is
+  while (enough - few > 1) {
+    size_t middle = few + (enough - few) / 2;
+    (withThose(middle).bytes <= capacity ? enough : few) = middle;
+  }
+  return withThose(enough);
 }
 
 } // namespace tessera::plan

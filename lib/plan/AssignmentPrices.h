@@ -47,6 +47,14 @@ public:
   // read elsewhere than values lie, and what is made before it is reduced or moved, included.
   double peakBytes(const Assignment &assignment) const;
 
+  // The same where copies that lie idle between two of their readers may be given up and brought again: a
+  // weight's between the forward and the backward pass. As many are as that many bytes ask for, the
+  // cheapest first; all, where they ask for more.
+  struct Fitted {
+    double bytes = 0, seconds = 0; // at the peak; of bringing again
+  };
+  Fitted fitted(const Assignment &assignment, double capacity);
+
   // Of the assignment that was priced last: what was read where by ops whose values lie as candidates do.
   const Uses &getUses() const { return uses; }
 
@@ -72,6 +80,8 @@ private:
     std::vector<Carried> carried;
   };
 
+  struct Holding;
+  Holding holding(const Assignment &assignment) const;
   double moving(int32_t value, const sharding::TensorSharding &from,
                 const sharding::TensorSharding &to, Leg leg = Leg::Brought);
   void note(const Movement &movement);

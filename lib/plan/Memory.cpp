@@ -39,25 +39,31 @@ double leastGivenBytes(const Program &program, int64_t devices) {
   return (given + std::max(0.0, results - donated)) / double(devices);
 }
 
-double peakBytes(const Program &program, const Assignment &assignment,
-                 llvm::ArrayRef<Held> besides) {
-  std::vector<double> change;
-  auto add = [&](const Lifetime &held, double bytes) {
-    change.resize(std::max<size_t>(change.size(), held.last + 2));
-    change[held.first] += bytes;
-    change[held.last + 1] -= bytes;
-  };
+void HeldOver::add(const Held &held) {
+  change.resize(std::max<size_t>(change.size(), held.last + 2));
+  change[held.first] += held.bytes;
+  change[held.last + 1] -= held.bytes;
+}
+
+void HeldOver::addValues(const Program &program, const Assignment &assignment) {
   for (size_t v = 0; v < assignment.size(); ++v) {
     double bytes = heldBytes(program, int32_t(v), assignment[v]);
     for (const Lifetime &held : lifetimes(program.values[v]))
-      add(held, bytes);
+      add({held.first, held.last, bytes});
   }
-  for (const Held &each : besides)
-    add({each.first, each.last}, each.bytes);
+}
+
+double HeldOver::peakBytes() const {
   double held = 0, peak = 0;
   for (double bytes : change)
     peak = std::max(peak, held += bytes);
   return peak;
+}
+
+double peakBytes(const Program &program, const Assignment &assignment) {
+  HeldOver held;
+  held.addValues(program, assignment);
+  return held.peakBytes();
 }
 
 } // namespace tessera::plan

@@ -21,8 +21,18 @@ struct Held {
   double bytes = 0;
 };
 
-// The most that is held at one time, of values where they lie and of what is held `besides`.
-double peakBytes(const Program &program, const Assignment &assignment,
-                 llvm::ArrayRef<Held> besides = {});
+// What is held over a step, from op to op.
+class HeldOver {
+public:
+  void add(const Held &held);
+  void addValues(const Program &program, const Assignment &assignment);
+  double peakBytes() const;
+
+private:
+  std::vector<double> change; // by op
+};
+
+// The most that is held at one time, of values where they lie.
+double peakBytes(const Program &program, const Assignment &assignment);
 
 } // namespace tessera::plan

@@ -17,6 +17,7 @@ size_t bestOf(llvm::ArrayRef<Ranked> plans) {
       least = std::min(least, valueOf(plans[i]));
     llvm::erase_if(left, [&](size_t i) { return valueOf(plans[i]) > least * (1 + alike); });
   };
+  keep(0, [](const Ranked &plan) { return plan.fits ? 0.0 : 1.0; });
   keep(kPredictedAlike, [](const Ranked &plan) { return plan.predicted; });
   keep(kCountedAlike, [](const Ranked &plan) { return plan.counted; });
   keep(kBytesAlike, [](const Ranked &plan) { return plan.bytes; });

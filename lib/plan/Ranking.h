@@ -13,6 +13,7 @@
 namespace tessera::plan {
 
 struct Ranked {
+  bool fits = true; // into the memory of a device, as the search counts
   double predicted =
       0; // seconds of a step as it is compiled; 0 where none of those that are compared was
   double counted = 0;   // as the search counts
@@ -21,8 +22,8 @@ struct Ranked {
   bool isNamed = false; // of a kind that people know
 };
 
-// The number of the best: the least predicted; of those alike the least counted; then the least bytes, the
-// fewest axes, a known kind, the first.
+// The number of the best: of those that fit, if any does, the least predicted; of those alike the least
+// counted; then the least bytes, the fewest axes, a known kind, the first.
 size_t bestOf(llvm::ArrayRef<Ranked> plans);
 
 // All of them, the best of those that are left each time.

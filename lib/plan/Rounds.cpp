@@ -26,13 +26,16 @@ double Rounds::consider(Assignment values, BestFound &best) {
   bool isNoBetter = best.fits && seconds >= best.seconds; // whether it fits or not
   if (!best.values.empty() && isNoBetter)
     return seconds;
-  double peak = prices.peakBytes(values);
-  bool fits = capacity == 0 || peak <= double(capacity);
-  if (!best.values.empty() && !fits && (best.fits || seconds >= best.seconds))
+  AssignmentPrices::Fitted fitted =
+      prices.fitted(values, capacity ? double(capacity) : kImpossible);
+  bool fits = capacity == 0 || fitted.bytes <= double(capacity);
+  seconds += fits ? fitted.seconds : 0;
+  bool isBetter = fits != best.fits ? fits : seconds < best.seconds;
+  if (!best.values.empty() && !isBetter)
     return seconds;
   best.values = std::move(values);
   best.seconds = seconds;
-  best.peakBytes = peak;
+  best.peakBytes = fitted.bytes;
   best.fits = fits;
   best.uses = prices.getUses();
   return seconds;

@@ -25,11 +25,11 @@ struct RoundLimits {
 
 // The best of the assignments that were looked at.
 struct BestFound {
-  Assignment values; // empty: none
-  double seconds = 0, peakBytes = 0;
-  double lowerBound = 0;     // that no assignment is below
-  bool fits = false;         // into the memory
-  bool isImpossible = false; // no assignment is left that fits
+  Assignment values;                 // empty: none
+  double seconds = 0, peakBytes = 0; // with copies brought again, where that makes it fit
+  double lowerBound = 0;             // that no assignment is below
+  bool fits = false;                 // into the memory
+  bool isImpossible = false;         // no assignment is left that fits
   Uses uses;
 };
 

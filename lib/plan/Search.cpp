@@ -49,8 +49,8 @@ private:
   }
 
   void start(AxisRoles roles, Assignment values) {
-    double seconds = rounds.consider(values, best);
-    starts.push_back({std::move(roles), std::move(values), seconds});
+    rounds.consider(values, best);
+    starts.push_back({std::move(roles), std::move(values)});
   }
 
   AssignmentPrices &prices;

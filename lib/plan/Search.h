@@ -12,11 +12,10 @@ namespace tessera::plan {
 double assignmentSeconds(const Program &program, const sharding::Mesh &mesh,
                          const cost::Topology &topology, const Assignment &assignment);
 
-// A plan that people know, and the seconds of a step.
+// A plan that people know.
 struct KnownPlan {
   AxisRoles roles; // none: nothing in parts but what annotations split
   Assignment values;
-  double seconds = 0;
 };
 
 struct PlansOnMesh {

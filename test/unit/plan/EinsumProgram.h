@@ -145,6 +145,8 @@ private:
     facts.flops = program.graph.ops.back().flops;
     facts.isProduct = true;
     facts.operandTimes.assign(operands.size(), 1);
+    auto index = int32_t(program.ops.size()) - 1;
+    facts.turns = {{index, index, {operands.begin(), operands.end()}}};
     facts.reads.assign(operands.size(), 1);
     facts.writes.assign(1, 1);
     return program.graph.ops.back().results[0];

@@ -69,6 +69,7 @@ private:
     facts.operandTimes.assign(operands.size(), 1);
     facts.reads.assign(operands.size(), 1);
     facts.writes = {1};
+    facts.turns = {{index, index, operands}};
     for (int32_t v : operands) {
       program.graph.values[v].ops.push_back(index);
       program.values[v].last = index;

@@ -7,7 +7,7 @@ namespace tessera::plan {
 namespace {
 
 Ranked plan(double predicted, double counted, size_t axes = 1, bool isNamed = false) {
-  return {predicted, counted, /*bytes=*/100, axes, isNamed};
+  return {/*fits=*/true, predicted, counted, /*bytes=*/100, axes, isNamed};
 }
 
 TEST(Ranking, TheQuickestWins) {
@@ -24,6 +24,14 @@ TEST(Ranking, OfThoseThatTakeAsLongTheSimplest) {
   Ranked small = plan(1.001, 1, 2);
   small.bytes = 50;
   EXPECT_EQ(bestOf({plan(1, 1), small}), 1u);
+}
+
+// What a device has no room for is compiled last, however quick.
+TEST(Ranking, WhatFitsComesFirst) {
+  Ranked large = plan(0, 1);
+  large.fits = false;
+  EXPECT_EQ(inOrder({large, plan(0, 3), plan(0, 2)}), (std::vector<size_t>{2, 1, 0}));
+  EXPECT_EQ(bestOf({large, large}), 0u);
 }
 
 TEST(Ranking, AnOrderTakesTheBestOfWhatIsLeft) {

@@ -45,6 +45,37 @@ TEST(Memory, WhatIsGivenTakesAtLeast) {
   EXPECT_DOUBLE_EQ(leastGivenBytes(of.program, 4), 2 * array / 4);
 }
 
+// A weight that the first and the last product read, gathered for both: between them it may be given up.
+TEST(Memory, CopiesThatLieIdleAreBroughtAgain) {
+  Products of;
+  int32_t x = of.argument({4096, 512}), w = of.argument({512, 512});
+  int32_t up = of.argument({512, 4096}), down = of.argument({4096, 512});
+  int32_t hidden = of.product(of.product(x, w), up); // most is held here
+  of.give(of.product(of.product(hidden, down), w));
+  Mesh mesh = meshOf({8});
+  cost::Topology links = fastLinks();
+  AssignmentPrices prices(of.program, mesh, links);
+  Assignment values;
+  for (int32_t v = 0; v < int32_t(of.program.values.size()); ++v)
+    values.push_back(sharding::TensorSharding::replicatedOver(2));
+  for (int32_t v = 0; v < int32_t(values.size()); ++v)
+    if (v != up && v != down)
+      values[v].dims[0].axes = {{0, 1, 8}};
+  prices.seconds(values);
+  double copy = 512 * 512 * 4, bytes = prices.peakBytes(values);
+  AssignmentPrices::Fitted loose = prices.fitted(values, bytes);
+  EXPECT_EQ(loose.bytes, bytes);
+  EXPECT_EQ(loose.seconds, 0);
+  AssignmentPrices::Fitted tight = prices.fitted(values, bytes - 1);
+  EXPECT_LT(tight.bytes, bytes);
+  EXPECT_GE(tight.bytes, bytes - copy);
+  StepParts parts;
+  double all = prices.seconds(values, &parts);
+  double moving = all - parts.computing;
+  EXPECT_NEAR(tight.seconds, moving, 1e-9 * moving); // it is all that moves, and moves once more
+  EXPECT_EQ(prices.fitted(values, 0).bytes, tight.bytes);
+}
+
 // Many rows and small weights: rows are split, and nothing moves.
 TEST(Search, RowsOfABigBatch) {
   Products of;
