@@ -123,6 +123,35 @@ void addComposites(Programs &to, bool quick) {
   }
 }
 
+// Of queries as many as keys; scores and what follows of them are of f32, as in models.
+void addAttention(Programs &to, int64_t heads, int64_t queries, int64_t elements,
+                  const std::string &element) {
+  std::string rows = tensor({heads, queries, elements}, element),
+              sums = tensor({heads, queries, elements}), row = tensor({heads, queries}),
+              scores = tensor({heads, queries, queries}),
+              narrow = tensor({heads, queries, queries}, element);
+  Body body;
+  auto converted = [&](const std::string &x, const std::string &from, const std::string &type) {
+    return from == type ? x : body.add("convert " + x + " : (" + from + ") -> " + type);
+  };
+  std::string x = body.dot("%x0", "%x1", "batching_dims = [0] x [0], contracting_dims = [2] x [2]",
+                           rows, rows, scores);
+  x = body.damped(x, scores);
+  std::string top = body.reduce("maximum", x, scores, "2", row);
+  std::string e = body.unary(
+      "exponential", body.binary("subtract", x, body.broadcast(top, row, "0, 1", scores), scores),
+      scores);
+  std::string sum = body.reduce("add", e, scores, "2", row);
+  std::string p = body.binary("divide", e, body.broadcast(sum, row, "0, 1", scores), scores);
+  std::string y =
+      body.dot(converted(p, scores, narrow), "%x2",
+               "batching_dims = [0] x [0], contracting_dims = [2] x [1]", narrow, rows, sums);
+  to.add("attention " + element + " " + std::to_string(heads) + "x" + std::to_string(queries) +
+             "x" + std::to_string(elements),
+         double(heads * queries * queries) * 8e-10,
+         {{rows, converted(y, sums, rows)}, {rows, "%x1"}, {rows, "%x2"}}, body);
+}
+
 void addMemory(Programs &to, bool quick) {
   for (int64_t size : {int64_t{1} << 23, int64_t{1} << 21, int64_t{1} << 15}) {
     std::string type = tensor({size});
@@ -287,6 +316,12 @@ std::vector<Program> kernelPrograms(int64_t cores, double sharedBytes, bool quic
   Programs programs(cores);
   addElementwise(programs, quick);
   addComposites(programs, quick);
+  // Few keys, so that what each row takes is seen, and more of them.
+  addAttention(programs, 16, 64, 16, "f32");
+  if (!quick) {
+    addAttention(programs, 4, 256, 32, "f32");
+    addAttention(programs, 8, 128, 32, "bf16");
+  }
   addMemory(programs, quick);
   addProducts(programs, sharedBytes, quick);
   addLaunches(programs);

@@ -7,42 +7,15 @@
 
 namespace tessera::cost {
 
-static constexpr const char *kNames[kTerms] = {"arithmetic",
-                                               "division",
-                                               "exponential",
-                                               "function",
-                                               "one_by_one",
-                                               "columns",
-                                               "rows",
-                                               "stepwise",
-                                               "chain",
-                                               "halves",
-                                               "turned",
-                                               "strided",
-                                               "far",
-                                               "gathered",
-                                               "sorted",
-                                               "scattered",
-                                               "product_f32",
-                                               "product_bf16",
-                                               "product_f64",
-                                               "runs",
-                                               "results",
-                                               "copied",
-                                               "copied_turned",
-                                               "copied_computed",
-                                               "begins",
-                                               "library",
-                                               "warm_strips",
-                                               "cold_strips",
-                                               "memory_strips",
-                                               "warm",
-                                               "streams",
-                                               "written_strips",
-                                               "memory_streams",
-                                               "memory_written",
-                                               "exchanged",
-                                               "combined"};
+static constexpr const char *kNames[kTerms] = {
+    "arithmetic",      "division",  "exponential", "function",       "one_by_one",
+    "narrowed",        "columns",   "rows",        "stepwise",       "chain",
+    "halves",          "attended",  "turned",      "strided",        "far",
+    "gathered",        "sorted",    "scattered",   "product_f32",    "product_bf16",
+    "product_f64",     "runs",      "results",     "copied",         "copied_turned",
+    "copied_computed", "begins",    "library",     "warm_strips",    "cold_strips",
+    "memory_strips",   "warm",      "streams",     "written_strips", "memory_streams",
+    "memory_written",  "exchanged", "combined"};
 
 const char *nameOf(Term term) { return kNames[static_cast<unsigned>(term)]; }
 bool isKindOfWork(llvm::StringRef name) { return llvm::is_contained(kNames, name); }
@@ -86,6 +59,11 @@ void addCopy(Product::Copy copy, double lanes, Terms &terms) {
                                     : Term::CopiedComputed] += lanes;
 }
 
+// Of an element: two of bf16 are a lane, but where they are computed.
+double lanesOfCopy(Product::Copy copy, bool ofBf16) {
+  return ofBf16 && copy != Product::Computed ? 0.5 : 1;
+}
+
 // By the processor's own tiles of bf16 (passes/codegen/cpu/ContractionTiles.cpp): two by two of them
 // hold sums of four bytes, and each step is as many pairs of k.
 void addTiled(const Product &product, double tileRows, Terms &terms) {
@@ -97,11 +75,11 @@ void addTiled(const Product &product, double tileRows, Terms &terms) {
   terms[Term::ProductBF16] += 2 * tiles * whole(rows, tileRows) * columns * k;
   terms[Term::Runs] += tiles * std::ceil(k / block);
   terms[Term::Results] += tiles * rows * columns / tileRows * std::ceil(k / block);
-  // Two elements are a lane, but where they are computed.
-  auto lanesOf = [](Product::Copy copy) { return copy == Product::Computed ? 1.0 : 0.5; };
   const Product::Copies &copies = product.byTiles;
-  addCopy(copies.a, lanesOf(copies.a) * product.batch * product.m * k * copies.timesA, terms);
-  addCopy(copies.b, lanesOf(copies.b) * product.batch * product.n * k * copies.timesB, terms);
+  double a = product.batch * product.m * k * copies.timesA,
+         b = product.batch * product.n * k * copies.timesB;
+  addCopy(copies.a, lanesOfCopy(copies.a, /*ofBf16=*/true) * a, terms);
+  addCopy(copies.b, lanesOfCopy(copies.b, /*ofBf16=*/true) * b, terms);
 }
 
 bool goesByTiles(const DeviceRates &rates, const Product &product) {
@@ -116,20 +94,22 @@ void addProduct(const Product &product, const DeviceRates &rates, Terms &terms) 
   double tiles =
       product.batch * std::ceil(product.m / tile.rows) * std::ceil(product.n / tile.columns);
   double width = lanesOfVector / (product.type == ProductType::F64 ? 2 : 1);
-  // Fewer than eight sums at a time wait for each other.
-  double sums = std::max(tile.rows * tile.vectors, 8.0);
+  // Pairs fill whole vectors.
+  bool hasPairs = product.type == ProductType::BF16 && !product.isWidened;
+  bool inPairs = hasPairs && tile.columns == tile.vectors * lanesOfVector;
+  // Fewer sums at a time wait for each other: an addition of two products takes six cycles, two begin in one.
+  double sums = std::max(tile.rows * tile.vectors, inPairs ? 12.0 : 8.0);
   bool isDouble = product.type == ProductType::F64;
   double flops = 2 * tiles * product.k * sums * (isDouble ? lanesOfVector / 2 : lanesOfVector);
-  // Pairs fill whole vectors.
-  bool inPairs = product.type == ProductType::BF16 && !product.isWidened &&
-                 tile.columns == tile.vectors * lanesOfVector;
   terms[isDouble ? Term::ProductF64 : inPairs ? Term::ProductBF16 : Term::ProductF32] += flops;
   constexpr double block = 128; // of k, that one sum adds
   terms[Term::Runs] += tiles * std::max(product.k / product.run, std::ceil(product.k / block));
   // What is turned passes through registers thrice.
   terms[Term::Results] += tiles * (product.isTurned ? 3 * width : tile.rows * tile.vectors);
-  addCopy(product.a, product.batch * product.m * product.k * product.timesA, terms);
-  addCopy(product.b, product.batch * product.n * product.k * product.timesB, terms);
+  double a = product.batch * product.m * product.k * product.timesA,
+         b = product.batch * product.n * product.k * product.timesB;
+  addCopy(product.a, lanesOfCopy(product.a, hasPairs) * a, terms);
+  addCopy(product.b, lanesOfCopy(product.b, hasPairs) * b, terms);
 }
 
 } // namespace
@@ -190,13 +170,27 @@ bool goesByTiles(const DeviceRates &rates, const KernelWork &work) {
                       [&](const Product &product) { return goesByTiles(rates, product); });
 }
 
+// Of files from before a kind of work had a rate of its own: as it was counted then.
+static double rateInstead(const DeviceRates &rates, Term term) {
+  auto of = [&](Term other, double times) {
+    auto rate = rates.kernels.find(nameOf(other));
+    return rate == rates.kernels.end() ? 0 : rate->second / times;
+  };
+  return term == Term::Narrowed   ? of(Term::Arithmetic, 3)
+         : term == Term::Attended ? of(Term::Halves, 4)
+                                  : 0;
+}
+
 double secondsOf(const DeviceRates &rates, const Terms &terms) {
   double compute = 0, memory = 0;
   for (unsigned i = 0; i < kTerms; ++i) {
     if (terms.amount[i] <= 0)
       continue;
-    if (auto rate = rates.kernels.find(kNames[i]); rate != rates.kernels.end())
-      (i < kFirstOfMemory ? compute : memory) += terms.amount[i] / rate->second;
+    auto found = rates.kernels.find(kNames[i]);
+    double rate =
+        found == rates.kernels.end() ? rateInstead(rates, static_cast<Term>(i)) : found->second;
+    if (rate > 0)
+      (i < kFirstOfMemory ? compute : memory) += terms.amount[i] / rate;
   }
   return std::hypot(compute, memory);
 }

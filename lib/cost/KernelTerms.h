@@ -21,11 +21,13 @@ enum class Term : uint8_t {
   Exponential,
   Function,
   OneByOne, // elements
+  Narrowed, // lanes
   Columns,
   Rows,
   Stepwise,
   Chain,
-  Halves, // vectors
+  Halves,   // vectors
+  Attended, // rows
   // Elements.
   Turned,
   Strided,

@@ -9,7 +9,7 @@
 
 namespace tessera::cost {
 
-// Operations on one element, by what they take. All but the last are counted in lanes of four
+// Operations on one element, by what they take. All but those one by one are counted in lanes of four
 // bytes, an addition of two f64 as two, and in whole vectors of 64 bytes.
 enum class ElementClass : uint8_t {
   Arithmetic,  // + * min max compare select, bits, conversions
@@ -17,8 +17,9 @@ enum class ElementClass : uint8_t {
   Exponential, // exp expm1; logistic and tanh divide as well
   Function,    // log sin cos tan pow erf cbrt ..: longer polynomials, and more cases
   OneByOne,    // no vector instructions: integer division; counted in elements
+  Narrowed,    // numbers of f32 that become floats of 16 bits
 };
-constexpr unsigned elementClasses = 5;
+constexpr unsigned elementClasses = 6;
 
 // Sums and other foldings of many elements into one, in lanes of four bytes of their inputs.
 enum class Folding : uint8_t {
@@ -26,9 +27,12 @@ enum class Folding : uint8_t {
   Rows,     // the elements that are folded lie side by side
   Stepwise, // by a reducer of several operations
   Chain,    // products that no tiles suit: each addition waits for the one before
-  Halves    // vectors that are folded by halves into one element, each step after the other
+  Halves,   // vectors that are folded by halves into one element, each step after the other
+  // Rows of scores of which attention takes the largest and the sum, of one strip of keys: each step
+  // waits for the one before, and the next row for hardly any.
+  Attended
 };
-constexpr unsigned foldings = 5;
+constexpr unsigned foldings = 6;
 
 // How elements are found where they do not lie one after the other along the inner loop.
 enum class Access : uint8_t {

@@ -5,12 +5,14 @@
 #include "passes/codegen/kernel/Partition.h"
 
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <cmath>
 
 namespace tessera::codegen {
 
-// Operands are copied into panels, but for factors, which lie in the scratch.
+// Operands are copied into panels, but for factors, which lie in the scratch. `share`: of the pairs of
+// queries and keys, those that are multiplied.
 static cost::Product productOf(const Graph &graph, const ContractionLoops &loops, double batch,
                                double share) {
   cost::Product product;
@@ -26,42 +28,61 @@ static cost::Product productOf(const Graph &graph, const ContractionLoops &loops
 }
 
 cost::KernelWork workOf(const JointNests &nests, const GradientLoops &gradient) {
+  constexpr int64_t rows = 8, columns = 32; // of a tile
   cost::KernelWork work;
   auto heads = double(gradient.outerCount * gradient.aroundCount);
-  double share = shareWithin(gradient.limits, gradient.rows, gradient.rowCount,
-                             gradient.columnCount, nests.graph(), gradient.outer);
-  GradientCells cells = gradientCells(sizesOf(gradient), 8, 32, 64, true, true);
+  GradientCells cells = gradientCells(sizesOf(gradient), rows, columns, 64, true, true);
+  auto shareOf = [&](KeyTile tile) {
+    return shareWithin(gradient.limits, gradient.rows, gradient.rowCount, gradient.columnCount,
+                       nests.graph(), gradient.outer, tile);
+  };
+  double share = shareOf({});
+  // Whole tiles are computed, of results of queries the keys that a tile sees; those of keys are sums over
+  // all queries of a block.
+  double ofTiles = shareOf({rows, columns}), ofRows = shareOf({rows, 1}),
+         ofColumns = shareOf({cells.block, rows});
   double strips = std::ceil(double(gradient.columnCount) / double(cells.strip));
   double blocks = std::ceil(double(gradient.rowCount) / double(cells.block));
   for (const ContractionLoops &loops : gradient.products) {
     cost::Product &product =
-        work.products.emplace_back(productOf(nests.graph(), loops, heads, share));
+        work.products.emplace_back(productOf(nests.graph(), loops, heads, ofTiles));
     product.a = product.b = cost::Product::Plain;
     product.timesA = strips;
-    work.flops += product.flops();
+    work.flops += product.flops() * share / ofTiles;
   }
   for (const GradientLoops::Result &result : gradient.results) {
+    double seen = result.isOfRows ? ofRows : ofColumns;
     cost::Product &product =
-        work.products.emplace_back(productOf(nests.graph(), result.loops, heads, share));
+        work.products.emplace_back(productOf(nests.graph(), result.loops, heads, seen));
     product.b = cost::Product::Plain;
+    // Factors are copied so that pairs of queries lie together: of each block whole vectors of keys, and
+    // zeros in one beyond.
+    if (product.type == cost::ProductType::BF16 && !product.isWidened && !result.isOfRows) {
+      auto all = double(llvm::alignTo(gradient.columnCount, columns));
+      product.a = cost::Product::Plain;
+      product.timesA =
+          (shareOf({cells.block, columns}) * all + columns) / (seen * double(gradient.columnCount));
+    }
     product.timesB = result.isOfRows ? 1 : strips;
     product.run = double(result.isOfRows ? cells.strip : cells.block);
-    work.flops += product.flops();
+    work.flops += product.flops() * share / seen;
     work.moved += 8 * heads * product.n *
                   (result.isOfRows ? double(gradient.rowCount) * strips
                                    : double(gradient.columnCount) * blocks) *
-                  share;
+                  seen;
   }
   // What is computed of each pair lies between in a cache.
   double pairs = heads * double(gradient.rowCount) * double(gradient.columnCount) * share;
+  double computed =
+      heads * double(gradient.rowCount * llvm::alignTo(gradient.columnCount, columns)) * ofTiles;
   llvm::DenseSet<Node *> inProducts;
   for (const ContractionLoops &loops : gradient.products)
     for (Node *node : Graph::reachable({loops.product}))
       inProducts.insert(node);
-  DimSet rows = setOf(gradient.rows), columns = setOf(gradient.columns);
+  DimSet ofQueries = setOf(gradient.rows), ofKeys = setOf(gradient.columns);
   for (Node *node : Graph::reachable(gradient.factors))
-    if (!inProducts.contains(node) && (node->deps & rows) && (node->deps & columns)) {
-      countOperation(node, pairs, work);
+    if (!inProducts.contains(node) && (node->deps & ofQueries) && (node->deps & ofKeys)) {
+      countOperation(node, computed, work);
       work.flops += countsAsFlop(node) ? pairs : 0;
       if (node->op == Op::Load)
         work.moved += double(byteSize(node->kind)) * pairs;

@@ -22,6 +22,7 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallSet.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <cmath>
 
@@ -45,9 +46,14 @@ bool countsAsFlop(Node *node) {
 }
 
 // Floats of 16 bits are computed in f32: widened by two operations where they are loaded, narrowed
-// by three where they are stored, and both after each operation that rounds (Arithmetic.cpp).
+// where they are stored, and both after each operation that rounds (Arithmetic.cpp).
 static bool isHalfFloat(ElementKind kind) { return isNarrowFloat(kind) && !isTinyFloat(kind); }
-static constexpr double kWiden = 2, kNarrow = 3;
+static constexpr double kWiden = 2;
+
+static void countRounding(double times, KernelWork &work) {
+  work.of(ElementClass::Narrowed) += times;
+  work.of(ElementClass::Arithmetic) += kWiden * times;
+}
 
 // NaN counts, and -0 is less than 0: of floats these are several instructions.
 static constexpr double kExtremum = 6;
@@ -98,7 +104,7 @@ void countOperation(Node *node, double times, KernelWork &work) {
   ElementKind kind = node->op == Op::Compare ? node->operands[0]->kind : node->kind;
   double lanes = lanesOf(kind) * times;
   if (isHalfFloat(kind) && rounds(node->op) && !scalesExactly(node->op, kind, node))
-    work.of(ElementClass::Arithmetic) += (kNarrow + kWiden) * times;
+    countRounding(times, work);
   switch (node->op) {
   case Op::Keep:
     work.moved += times * double(byteSize(kind));
@@ -197,6 +203,7 @@ public:
       double times = pointsOf(node->deps) * (node->deps & keys ? shareOfKeys : 1);
       if (countsAsFlop(node) && !inProduct.contains(node))
         work.flops += times;
+      times *= node->deps & keys ? paddingOfKeys : 1;
       if (inProduct.contains(node))
         continue;
       if (node->op == Op::Load)
@@ -215,7 +222,7 @@ public:
       double stored = root.isOfRow ? pointsOf(root.offset->deps) : points;
       work.moved += stored * byteSize(root.kind);
       if (isHalfFloat(root.kind))
-        work.of(ElementClass::Arithmetic) += kNarrow * stored;
+        work.of(ElementClass::Narrowed) += stored;
     }
     if (!product && !vector.empty())
       work.runs += points / extentOf(vector);
@@ -266,10 +273,12 @@ private:
 
   void countOperation(Node *node, double times, bool oneByOne) {
     constexpr double lanes = 4; // that a vector instruction would compute in the same time
-    double before = work.of(ElementClass::Arithmetic);
-    codegen::countOperation(node, times, work);
-    if (double &sum = work.of(ElementClass::Arithmetic); oneByOne)
-      sum += (lanes - 1) * (sum - before);
+    KernelWork own;
+    codegen::countOperation(node, times, own);
+    if (oneByOne)
+      for (ElementClass each : {ElementClass::Arithmetic, ElementClass::Narrowed})
+        own.of(each) *= lanes;
+    work += own;
   }
 
   // What the vector loop is for this node.
@@ -366,8 +375,14 @@ private:
   // Two products, and what is done with each score. What the largest and the sum read is the same
   // over other loops, and computed once.
   void countAttention() {
-    shareOfKeys = shareWithin(attention->limits, attention->scores.m, attention->scores.mSize,
-                              attention->scores.nSize, graph, attention->scores.outer);
+    constexpr int64_t rows = 8, columns = 32; // of a tile
+    fusion::Attention sizes = sizesOf(*attention);
+    AttentionCells cells = attentionCells(sizes, rows, columns);
+    auto shareOf = [&](KeyTile tile) {
+      return shareWithin(attention->limits, attention->scores.m, sizes.queries, sizes.keys, graph,
+                         attention->scores.outer, tile);
+    };
+    shareOfKeys = shareOf({});
     keys = attention->values.product->reduction->ownDims;
     for (Node *node : {attention->largest, attention->sum}) {
       if (!node)
@@ -377,34 +392,50 @@ private:
         if (other == node || (other->deps & own))
           inProduct.insert(other);
     }
-    fusion::Attention sizes = sizesOf(*attention);
-    AttentionCells cells = attentionCells(sizes, 8, 32);
+    double shareOfTiles = shareOf({rows, columns});
     double chunks = std::ceil(double(sizes.queries) / double(cells.queries));
     for (const ContractionLoops *loops : {&attention->scores, &attention->values}) {
       countProduct(*loops);
       cost::Product &made = work.products.back();
       work.flops -= made.flops() * (1 - shareOfKeys);
-      made.m *= shareOfKeys; // as if fewer queries saw all
-      made.timesA = 1;
+      // As if fewer queries saw all: of the scores whole tiles are computed, of their products with
+      // values each key that a tile sees.
+      double seen = loops == &attention->scores ? shareOfTiles : shareOf({rows, 1});
+      made.m *= seen;
+      // All is copied into panels, but for the probabilities, which lie in the scratch.
+      made.a = std::max(made.a, cost::Product::Plain);
+      made.b = std::max(made.b, cost::Product::Plain);
+      made.timesA = 1 / seen;
       made.timesB = chunks;
       made.run = std::min(made.run, double(cells.strip));
       made.byTiles.timesA = made.timesA, made.byTiles.timesB = made.timesB;
     }
-    // Lies in the scratch.
     work.products.back().a = work.products.back().byTiles.a = cost::Product::None;
     work.grid = chunks * double(sizes.heads);
-    double scores = double(sizes.heads * sizes.queries * sizes.keys) * shareOfKeys;
-    work.of(Folding::Columns) += 2 * scores;
-    work.of(ElementClass::Arithmetic) += (kExtremum - 1) * scores;
+    auto queries = double(sizes.heads * sizes.queries);
+    double pairs = queries * double(sizes.keys), scores = pairs * shareOfKeys;
+    paddingOfKeys = shareOfTiles / shareOfKeys * double(llvm::alignTo(sizes.keys, columns)) /
+                    double(sizes.keys);
+    double computed = scores * paddingOfKeys;
+    work.of(Folding::Columns) += 2 * computed;
+    work.of(ElementClass::Arithmetic) += (kExtremum - 1) * computed;
     // Of each row and strip the largest score is found, then the factor by which what was there
-    // shrinks, then the exponentials: each waits for the one before.
-    work.of(Folding::Halves) += 4 * double(sizes.heads * sizes.queries) *
-                                std::ceil(double(sizes.keys) * shareOfKeys / double(cells.strip));
+    // shrinks, then the exponentials: each waits for the one before. All that was summed shrinks too.
+    // Each step takes longer where it is rounded.
+    constexpr double lanes = 16, ofSum = 0.09, ofRounded = 1.5;
+    double strips =
+        double(llvm::divideCeil(sizes.keys, cells.strip)) * shareOf({rows, cells.strip});
+    double sums = std::ceil(double(sizes.valueElements) / lanes); // vectors of them
+    work.of(Folding::Attended) +=
+        queries * strips * ((isHalfFloat(attention->score->kind) ? ofRounded : 1) + ofSum * sums);
+    if (const cost::Product &values = work.products.back();
+        values.type == cost::ProductType::BF16 && !values.isWidened)
+      work.of(ElementClass::Narrowed) += computed;
     // The sums are divided, not each score.
     if (attention->quotient && inProduct.insert(attention->quotient).second)
-      work.of(ElementClass::Division) += double(sizes.heads * sizes.queries * sizes.valueElements);
+      work.of(ElementClass::Division) += queries * double(sizes.valueElements);
     work.flops += 2 * scores;
-    work.moved += 5 * 4 * scores; // a row of them lies in a cache
+    work.moved += 5 * 4 * computed; // a row of them lies in a cache
   }
 
   // Groups of terms are taken to be of one size.
@@ -448,8 +479,8 @@ private:
   LoopGroup vector, rows; // loops that run by vectors: of the results, of reductions
   std::optional<ContractionLoops> product;
   std::optional<WindowSums> windowSums;
-  DimSet keys = 0; // an attention's
-  double shareOfKeys = 1;
+  DimSet keys = 0;                           // an attention's
+  double shareOfKeys = 1, paddingOfKeys = 1; // that are seen, and what is computed of one of these
   std::optional<TurnedLoads> turned;
   llvm::DenseSet<Node *> inProduct, inStrips;
 };

@@ -2,6 +2,7 @@
 #include "passes/codegen/kernel/InnerProducts.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace tessera::codegen {
 
@@ -107,17 +108,22 @@ static int64_t stepOf(const KeyLimit &limit, const LoopGroup &group) {
 }
 
 double shareWithin(const KeyLimits &limits, const LoopGroup &queries, int64_t queryCount,
-                   int64_t keyCount, const Graph &graph, llvm::ArrayRef<LoopGroup> outer) {
-  constexpr int64_t samples = 64, mostParts = 16;
+                   int64_t keyCount, const Graph &graph, llvm::ArrayRef<LoopGroup> outer,
+                   KeyTile tile) {
+  constexpr int64_t mostSamples = 64, mostParts = 16;
   const LoopGroup *moving = llvm::find_if(outer, [&](const LoopGroup &group) {
     return llvm::any_of(limits.each,
                         [&](const KeyLimit &limit) { return stepOf(limit, group) != 0; });
   });
   int64_t parts = moving == outer.end() ? 1 : std::min(boundsOf(graph, *moving).second, mostParts);
-  double seen = 0;
+  int64_t tiles = llvm::divideCeil(queryCount, tile.queries),
+          samples = std::min(tiles, mostSamples);
+  double queriesSeen = 0, seen = 0;
   for (int64_t i = 0; i < samples * parts; ++i) {
-    int64_t query = (2 * (i / parts) + 1) * queryCount / (2 * samples), low = 0, high = keyCount;
+    int64_t first = (2 * (i / parts) + 1) * tiles / (2 * samples) * tile.queries,
+            last = std::min(first + tile.queries, queryCount) - 1, low = 0, high = keyCount;
     for (const KeyLimit &limit : limits.each) {
+      int64_t query = limit.atLastRow ? last : first;
       auto a = atQuery(limit.a, queries, query), b = atQuery(limit.b, queries, query);
       if (!a || !b)
         continue;
@@ -129,9 +135,13 @@ double shareWithin(const KeyLimits &limits, const LoopGroup &queries, int64_t qu
       else
         low = std::max(low, -room);
     }
-    seen += double(std::max<int64_t>(high - low, 0));
+    auto rows = double(last - first + 1);
+    queriesSeen += rows;
+    if (low < high)
+      seen += rows * double(llvm::divideCeil(high, tile.keys) - low / tile.keys);
   }
-  return seen / double(samples * parts * keyCount);
+  int64_t tilesOfKeys = llvm::divideCeil(keyCount, tile.keys);
+  return seen / (queriesSeen * double(tilesOfKeys));
 }
 
 } // namespace tessera::codegen

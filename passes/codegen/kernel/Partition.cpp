@@ -11,7 +11,7 @@ namespace tessera::codegen {
 // About how long it takes, in a sixteenth of a cycle. The same on every machine.
 static double cellCost(const cost::KernelWork &work) {
   using enum cost::ElementClass;
-  double cost = work.moved + work.of(Arithmetic) + 4 * work.of(Division) +
+  double cost = work.moved + work.of(Arithmetic) + 3 * work.of(Narrowed) + 4 * work.of(Division) +
                 20 * (work.of(Exponential) + work.of(Function) + work.of(OneByOne));
   cost += work.of(cost::Folding::Columns) + work.of(cost::Folding::Rows) +
           8 * work.of(cost::Folding::Stepwise);

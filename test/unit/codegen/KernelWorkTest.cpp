@@ -81,8 +81,9 @@ TEST(KernelWork, FloatsOf16BitsAreConvertedAtEachRounding) {
     %n = stablehlo.negate %x : tensor<1024xbf16>
     %s = stablehlo.add %n, %x : tensor<1024xbf16>
     exec.yield %s : tensor<1024xbf16>)");
-  // Loaded by 2 (once), negated by 1, added by 1 and rounded by 5, stored by 3.
-  EXPECT_EQ(work.of(ElementClass::Arithmetic), 12 * 1024);
+  // Loaded by 2 (once), negated by 1, added by 1, widened by 2 when it is rounded, and narrowed twice.
+  EXPECT_EQ(work.of(ElementClass::Arithmetic), 6 * 1024);
+  EXPECT_EQ(work.of(ElementClass::Narrowed), 2 * 1024);
 }
 
 TEST(KernelWork, ExtremaOfFloatsAreSeveralInstructions) {
@@ -178,7 +179,7 @@ TEST(KernelWork, AProductIsOneWithWhatIsCopiedForIt) {
   EXPECT_EQ(work.of(Folding::Chain), 0);
 }
 
-// Scores that no query sees are not computed, the others once: the largest and the sum read the same.
+// Scores that no query of a tile sees are not computed, the others once: the largest and the sum read the same.
 TEST(KernelWork, AttentionIsTwoProductsAndWhatIsBetween) {
   cost::KernelWork work =
       workOfText("(%q: tensor<256x64xf32>, %k: tensor<256x64xf32>, %v: tensor<256x64xf32>) -> "
@@ -201,11 +202,22 @@ TEST(KernelWork, AttentionIsTwoProductsAndWhatIsBetween) {
     %d = stablehlo.divide %e, %2 : tensor<256x256xf32>
     %o = stablehlo.dot_general %d, %v, contracting_dims = [1] x [0] : (tensor<256x256xf32>, tensor<256x64xf32>) -> tensor<256x64xf32>
     exec.yield %o : tensor<256x64xf32>)");
-  constexpr double scores = 256 * 256 * 0.502; // of a triangle
+  // Of a triangle, by tiles of 8 queries: 32 keys at a time, and of the values each that a tile sees.
+  constexpr double pairs = 256 * 256, scores = pairs * 0.5625, keys = pairs * (0.5 + 4. / 256);
   ASSERT_EQ(work.products.size(), 2u);
-  EXPECT_NEAR(work.products[0].flops() + work.products[1].flops(), 4 * 64 * scores,
-              0.01 * 4 * 64 * scores);
-  EXPECT_NEAR(work.of(ElementClass::Exponential), scores, 0.01 * scores);
+  EXPECT_DOUBLE_EQ(work.products[0].flops(), 2 * 64 * scores);
+  EXPECT_DOUBLE_EQ(work.products[1].flops(), 2 * 64 * keys);
+  EXPECT_DOUBLE_EQ(work.of(ElementClass::Exponential), scores);
+  // What is computed beyond the triangle counts as time only.
+  EXPECT_LT(work.flops, (4 * 64 + 8) * pairs * 0.51);
+  // Queries, keys and values are copied, probabilities lie in the scratch.
+  EXPECT_EQ(work.products[0].a, cost::Product::Plain);
+  EXPECT_EQ(work.products[0].b, cost::Product::Turned);
+  EXPECT_EQ(work.products[1].a, cost::Product::None);
+  EXPECT_EQ(work.products[1].b, cost::Product::Plain);
+  // Each row once, with four vectors of what is summed of it.
+  EXPECT_DOUBLE_EQ(work.of(Folding::Attended), 256 * (1 + 4 * 0.09));
+  EXPECT_EQ(work.of(Folding::Halves), 0);
   ASSERT_EQ(work.arrays.size(), 4u);
   for (const cost::Touched &array : work.arrays)
     EXPECT_EQ(array.bytes, 256 * 64 * 4);

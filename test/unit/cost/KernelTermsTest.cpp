@@ -67,6 +67,36 @@ TEST(KernelSeconds, ProductsAreWholeTiles) {
   EXPECT_DOUBLE_EQ(kernelSeconds(rates, row), 4 * row.products[0].flops() / 1e9);
 }
 
+// Pairs of bf16 are added in one step, which takes half as long again: more sums go on at a time. They are
+// copied as they are, what is computed for them is of f32 before.
+TEST(KernelSeconds, ProductsOfPairs) {
+  DeviceRates rates;
+  rates.kernels = {{"product_bf16", 1e9}, {"copied", 1e6}};
+  KernelWork narrow; // one vector of eight rows: eight sums
+  Product &product = narrow.products.emplace_back();
+  product = {.type = ProductType::BF16, .m = 64, .n = 16, .k = 128, .run = 128};
+  EXPECT_DOUBLE_EQ(kernelSeconds(rates, narrow), 1.5 * product.flops() / 1e9);
+  double uncopied = kernelSeconds(rates, narrow);
+  product.a = Product::Plain;
+  EXPECT_DOUBLE_EQ(kernelSeconds(rates, narrow) - uncopied, 64 * 128 / 2 / 1e6);
+  product.isWidened = true;
+  EXPECT_DOUBLE_EQ(kernelSeconds(rates, narrow), 64 * 128 / 1e6);
+}
+
+// Files from before a kind of work had a rate of its own price it as it was counted then.
+TEST(KernelSeconds, OlderFilesPriceWhatHasARateNow) {
+  DeviceRates rates;
+  rates.kernels = {{"arithmetic", 3e9}, {"halves", 4e6}};
+  KernelWork work;
+  work.of(ElementClass::Narrowed) = 1e6;
+  EXPECT_DOUBLE_EQ(kernelSeconds(rates, work), 1e-3);
+  work.of(Folding::Attended) = 1e3;
+  EXPECT_DOUBLE_EQ(kernelSeconds(rates, work), 2e-3);
+  rates.kernels["narrowed"] = 1e9;
+  rates.kernels["attended"] = 1e3;
+  EXPECT_DOUBLE_EQ(kernelSeconds(rates, work), 1 + 1e-3);
+}
+
 // Where the processor multiplies tiles of bf16, they are 16 x 16 sums of 32 k's each, and b is copied.
 TEST(KernelSeconds, ProductsOfBf16GoByTheProcessorsTiles) {
   DeviceRates rates;

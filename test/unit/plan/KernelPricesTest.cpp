@@ -84,8 +84,9 @@ TEST(KernelPrices, CellsOfShardsAreTheirOwn) {
   topology.device.kernels = {{"copied", 1e10}};
   sharding::Mesh mesh{"mesh", {{"x", 8}}, {}};
   KernelPrices prices(program, topology, mesh);
-  EXPECT_DOUBLE_EQ(prices.seconds(0, 1), (8 * 1024 * 128 + 256 * 128) / 1e10);
-  double shard = (128 * 128 + 256 * 128) / 1e10;
+  // Two elements are a lane.
+  EXPECT_DOUBLE_EQ(prices.seconds(0, 1), (8 * 1024 * 128 + 256 * 128) / 2 / 1e10);
+  double shard = (128 * 128 + 256 * 128) / 2 / 1e10;
   EXPECT_DOUBLE_EQ(prices.seconds(0, 8), shard);
   EXPECT_DOUBLE_EQ(prices.seconds(0, {.all = 8, .m = 8}), shard);
   EXPECT_DOUBLE_EQ(prices.seconds(0, {.all = 4}), prices.seconds(0, 4));
