@@ -2,6 +2,7 @@
 #include "dialects/tessera/Marks.h"
 #include "passes/fuse/CopyCheap.h"
 #include "passes/fuse/MemoryBound.h"
+#include "passes/fuse/NarrowStacks.h"
 #include "passes/fuse/RematCopies.h"
 #include "passes/fuse/RematStacks.h"
 
@@ -107,15 +108,33 @@ static size_t countTasks(const RematTrial &trial) {
   return count;
 }
 
-// The program as it is, but for what its loops compute of what is cheap; null where there is nothing of that.
-MemoryBound::Lowered MemoryBound::withCheapInLoops() {
+// The program as it is, but for stacks in the type in which they are computed.
+LogicalResult MemoryBound::findNarrow() {
+  if (narrowed)
+    return success();
+  narrowed.emplace();
   OwningOpRef<ModuleOp> made = module.clone();
+  int stacks = narrowStacks(*made);
+  if (stacks == 0)
+    return success();
+  Lowered program = tried(std::move(made));
+  if (failed(program))
+    return failure();
+  (*program)->computedAgain = stacks;
+  narrowed = std::move(*program);
+  return success();
+}
+
+// What all begins with, but for what its loops compute of what is cheap; null where there is nothing of that.
+MemoryBound::Lowered MemoryBound::withCheapInLoops() {
+  const LowerProgram &from = start();
+  OwningOpRef<ModuleOp> made = ModuleOp(*from.module).clone();
   int copies = copyIntoLoops(*made);
   if (copies == 0)
     return std::unique_ptr<LowerProgram>();
   Lowered program = tried(std::move(made));
   if (succeeded(program))
-    (*program)->computedAgain = copies;
+    (*program)->computedAgain = from.computedAgain + copies;
   return program;
 }
 
@@ -124,7 +143,7 @@ MemoryBound::Lowered MemoryBound::withSmallAttention() {
   FailureOr<const LowerProgram *> inLoops = onTheWay(ways[kInLoops], 0);
   if (failed(inLoops))
     return failure();
-  const LowerProgram &from = *inLoops ? **inLoops : *first;
+  const LowerProgram &from = *inLoops ? **inLoops : start();
   OwningOpRef<ModuleOp> made = ModuleOp(*from.module).clone();
   cost::ScheduleOptions schedule = scheduleOf(*made);
   schedule.smallAttention = true;
@@ -143,7 +162,7 @@ MemoryBound::Lowered MemoryBound::withSmallAttention() {
 MemoryBound::Lowered MemoryBound::stepDown(Way &way) {
   if (way.inLoops && way.steps.empty())
     return way.smallAttention ? withSmallAttention() : withCheapInLoops();
-  const LowerProgram &from = way.steps.empty() ? *first : *way.steps.back();
+  const LowerProgram &from = way.steps.empty() ? start() : *way.steps.back();
   for (int64_t target :
        {from.peak - from.peak / kPart, from.peak - 2 * from.peak / kPart, int64_t(0)}) {
     Lowered next = lowerThan(from, target, way.makesLater);
@@ -169,9 +188,9 @@ FailureOr<const LowerProgram *> MemoryBound::onTheWay(Way &way, size_t step) {
   return step < way.steps.size() ? way.steps[step].get() : nullptr;
 }
 
-// From the program as it is straight to a peak, or as far as it goes.
+// Straight to a peak, or as far as it goes.
 FailureOr<const LowerProgram *> MemoryBound::straightTo(int64_t target) {
-  const LowerProgram *at = first.get();
+  const LowerProgram *at = &start();
   for (int step = 0; step < kSteps && at->peak > target; ++step) {
     Lowered next = lowerThan(*at, target, /*makesLater=*/false);
     if (failed(next))

@@ -211,22 +211,33 @@ FailureOr<MeasuredProgram> MemoryBound::lowestInOrder(int64_t mostBytes) {
   return best;
 }
 
+// In the order for a bound, and in the one without: the first that fits, or the one that takes more.
+FailureOr<MeasuredProgram> MemoryBound::measureTwice(const LowerProgram &program,
+                                                     int64_t mostBytes) {
+  FailureOr<MeasuredProgram> within = measure(program, mostBytes);
+  if (failed(within) || within->bytes <= mostBytes || hasNoRoom(mostBytes))
+    return within;
+  FailureOr<MeasuredProgram> without = measure(program, kNoBound);
+  return failed(without) || without->bytes <= mostBytes || without->bytes > within->bytes ? without
+                                                                                          : within;
+}
+
 FailureOr<std::optional<MeasuredProgram>> MemoryBound::fitInto(int64_t mostBytes) {
   lowest.clear();
-  int64_t bytes = 0;
-  for (int64_t allowed : {mostBytes, kNoBound}) {
-    FailureOr<MeasuredProgram> asItIs = measure(*first, allowed);
-    if (failed(asItIs))
+  FailureOr<MeasuredProgram> begun = measureTwice(*first, mostBytes);
+  if (succeeded(begun) && begun->bytes > mostBytes && !hasNoRoom(mostBytes)) {
+    if (failed(findNarrow()))
       return failure();
-    if (asItIs->bytes <= mostBytes)
-      return std::optional(*asItIs);
-    if (hasNoRoom(mostBytes))
-      return std::optional<MeasuredProgram>();
-    bytes = std::max(bytes, asItIs->bytes);
+    if (narrow())
+      begun = measureTwice(*narrow(), mostBytes);
   }
-  if (first->peak == 0)
+  if (failed(begun))
+    return failure();
+  if (begun->bytes <= mostBytes)
+    return std::optional(*begun);
+  if (hasNoRoom(mostBytes) || start().peak == 0)
     return std::optional<MeasuredProgram>();
-  double ratio = static_cast<double>(bytes - arguments) / static_cast<double>(first->peak);
+  double ratio = static_cast<double>(begun->bytes - arguments) / static_cast<double>(start().peak);
   FailureOr<std::optional<MeasuredProgram>> found = aim(mostBytes, ratio);
   for (Way &way : ways)
     if (succeeded(found) && !*found)
@@ -239,21 +250,23 @@ FailureOr<std::optional<MeasuredProgram>> MemoryBound::fitInto(int64_t mostBytes
   return lower->bytes <= mostBytes ? std::optional(*lower) : std::nullopt;
 }
 
-// The program as it is, the last ones on each way, and the lowest of those that lead straight to a part
-// of the peak: which of them lies in least memory only their layout tells.
+// The program as it is, and with narrow stacks, the last ones on each way, and the lowest of those that
+// lead straight to a part of the peak: which of them lies in least memory only their layout tells.
 FailureOr<std::vector<const LowerProgram *>> MemoryBound::lowOnes() {
   std::vector<const LowerProgram *> low{first.get()}, straight;
+  if (narrow())
+    low.push_back(narrow());
   for (const Way &way : ways)
     for (const auto &program : llvm::ArrayRef(way.steps).take_back(kLowest + way.belowPeak))
       low.push_back(program.get());
   for (int part = 0; part < kParts - 2; ++part) {
-    FailureOr<const LowerProgram *> at = straightTo(first->peak / kParts * part);
+    FailureOr<const LowerProgram *> at = straightTo(start().peak / kParts * part);
     if (failed(at))
       return failure();
     bool isNew = llvm::none_of(straight, [&](const LowerProgram *other) {
       return other->peak == (*at)->peak && other->computedAgain == (*at)->computedAgain;
     });
-    if (isNew && *at != first.get())
+    if (isNew && *at != &start())
       straight.push_back(*at);
   }
   llvm::stable_sort(straight, [](const auto *a, const auto *b) { return a->peak < b->peak; });
@@ -276,13 +289,15 @@ FailureOr<MeasuredProgram> MemoryBound::leastOfTwo() {
 
 // An order is chosen by an estimate: one that was asked for less may hold more than another.
 FailureOr<MeasuredProgram> MemoryBound::least(int64_t wanted) {
+  if (failed(findNarrow()))
+    return failure();
   if (hasNoRoom(wanted) && countOps(module) > large)
     return leastOfTwo();
   for (Way &way : ways)
     if (failed(onTheWay(way, kWay)))
       return failure();
   lowest.clear();
-  if (failed(measure(*first, kNoBound)))
+  if (failed(measure(*first, kNoBound)) || (narrow() && failed(measure(*narrow(), kNoBound))))
     return failure();
   FailureOr<std::vector<const LowerProgram *>> low = lowOnes();
   if (failed(low))

@@ -102,12 +102,14 @@ private:
 
   mlir::FailureOr<MeasuredProgram> measure(const LowerProgram &program,
                                            std::optional<int64_t> allowed);
+  mlir::FailureOr<MeasuredProgram> measureTwice(const LowerProgram &program, int64_t mostBytes);
   mlir::FailureOr<MeasuredProgram> measureWithin(const LowerProgram &program, int64_t mostBytes);
   Lowered tried(mlir::OwningOpRef<mlir::ModuleOp> module);
   Lowered withPlan(const LowerProgram &from, const RematTrial &trial, const cost::RematPlan &plan);
   Lowered lowerThan(const LowerProgram &from, int64_t target, bool makesLater);
   Lowered lowerBelowPeak(const LowerProgram &from);
   Lowered lowerInOrder(const LowerProgram &from, RematTrial trial, int64_t target);
+  mlir::LogicalResult findNarrow();
   Lowered withCheapInLoops();
   Lowered withSmallAttention();
   Lowered stepDown(Way &way);
@@ -124,6 +126,10 @@ private:
   cost::ScheduleOptions scheduleFor(const LowerProgram &program,
                                     std::optional<int64_t> allowed) const;
 
+  const LowerProgram *narrow() const { return narrowed ? narrowed->get() : nullptr; }
+  // Where all ways begin.
+  const LowerProgram &start() const { return narrow() ? *narrow() : *first; }
+
   // Not even for what the program is given and what it returns.
   bool hasNoRoom(int64_t bytes) const { return bytes <= callersBytes(); }
 
@@ -135,6 +141,8 @@ private:
   std::optional<int64_t> scratchWithin;
   int64_t arguments = 0, outputs = 0;  // bytes
   std::unique_ptr<LowerProgram> first; // the program as it is
+  // With stacks in the type in which they are computed; none where that is the same.
+  std::optional<std::unique_ptr<LowerProgram>> narrowed; // once it was looked for
   Way ways[4] = {{.makesLater = false},
                  {.makesLater = true},
                  {.makesLater = true, .inLoops = true},

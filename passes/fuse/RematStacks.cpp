@@ -3,8 +3,8 @@
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/tessera/Marks.h"
 #include "passes/UnreadOps.h"
-#include "passes/Views.h"
 #include "passes/fuse/CarriedValues.h"
+#include "passes/fuse/FilledStack.h"
 #include "passes/fuse/OutlinedOps.h"
 #include "passes/fuse/RematCopies.h"
 #include "passes/fuse/ScorePlane.h"
@@ -21,21 +21,13 @@ using namespace tessera::stablehlo;
 namespace tessera::fuse {
 namespace {
 
-struct FoundStack {
-  unsigned carried = 0; // its number among what the filling loop carries
-  DynamicUpdateSliceOp update;
-
-  // Of the filling body, that a slot holds, maybe in another shape.
-  Value value() const { return originOf(DynamicUpdateSliceOp(update).getUpdate()); }
-
-  // In the reading body.
-  SmallVector<DynamicSliceOp> slices(WhileOp filling) const {
-    SmallVector<DynamicSliceOp> all;
-    for (Operation *user : filling->getResult(carried).getUsers())
-      all.push_back(cast<DynamicSliceOp>(user));
-    return all;
-  }
-};
+// In the body of the loop that reads it.
+SmallVector<DynamicSliceOp> slicesOf(WhileOp filling, const FilledStack &stack) {
+  SmallVector<DynamicSliceOp> all;
+  for (Operation *user : filling->getResult(stack.carried).getUsers())
+    all.push_back(cast<DynamicSliceOp>(user));
+  return all;
+}
 
 } // namespace
 
@@ -44,7 +36,7 @@ struct Stacks::LoopPair {
   WhileOp filling, reading;
   Value filled, read; // the number of the slot, in each
   int64_t slots;
-  std::vector<FoundStack> stacks;
+  std::vector<FilledStack> stacks;
 };
 
 namespace {
@@ -61,22 +53,8 @@ Value slotOf(ValueRange indices, ArrayRef<int64_t> sizes, ArrayRef<int64_t> whol
   return indices.front();
 }
 
-std::optional<FoundStack> stackOf(WhileOp loop, unsigned i) {
-  Block &body = loop.getBody().front();
-  BlockArgument argument = body.getArgument(i);
-  auto update = body.getTerminator()->getOperand(i).getDefiningOp<DynamicUpdateSliceOp>();
-  bool isStack = update && update.getOperand() == argument && argument.hasOneUse() &&
-                 update->hasOneUse() && loop.getCond().front().getArgument(i).use_empty();
-  if (!isStack)
-    return std::nullopt;
-  FoundStack stack;
-  stack.carried = i;
-  stack.update = update;
-  return stack;
-}
-
 // The loop of the same block that alone reads the result, by slices.
-WhileOp readerOf(WhileOp loop, const FoundStack &stack) {
+WhileOp readerOf(WhileOp loop, const FilledStack &stack) {
   WhileOp reader;
   Value result = loop->getResult(stack.carried);
   for (Operation *user : result.getUsers()) {
@@ -104,9 +82,9 @@ bool countsTo(WhileOp loop, Value value, int64_t count) {
 }
 
 // The slot that all slices of a stack read; null where there are several.
-Value readSlot(WhileOp loop, const FoundStack &stack, ArrayRef<int64_t> whole) {
+Value readSlot(WhileOp loop, const FilledStack &stack, ArrayRef<int64_t> whole) {
   Value read;
-  for (DynamicSliceOp slice : stack.slices(loop)) {
+  for (DynamicSliceOp slice : slicesOf(loop, stack)) {
     Value slot = slotOf(slice.getStartIndices(), slice.getSliceSizes(), whole);
     if (!slot || (read && slot != read))
       return {};
@@ -124,7 +102,7 @@ bool isDescribed(Operation *op) {
 }
 
 void addPair(std::vector<LoopPair> &pairs, WhileOp loop, unsigned i) {
-  std::optional<FoundStack> stack = stackOf(loop, i);
+  std::optional<FilledStack> stack = filledStack(loop, i);
   WhileOp reader = stack ? readerOf(loop, *stack) : WhileOp();
   if (!reader || !loop->isBeforeInBlock(reader) || !isDescribed(loop))
     return;
@@ -157,7 +135,7 @@ public:
     int reader = blocks.lookup(numbers.lookup(pair.reading));
     cost::RematProgram &program = trial.program;
     addNodes(pair);
-    for (const FoundStack &found : pair.stacks) {
+    for (const FilledStack &found : pair.stacks) {
       cost::Stack stack;
       stack.block = program.blocks[filled].parent;
       stack.filled = filled;
@@ -266,7 +244,7 @@ public:
     mapping.map(pair.filled, slotNumber());
     for (auto [stack, isDropped] : llvm::zip(pair.stacks, dropped))
       if (!isDropped && !mapping.contains(stack.value())) {
-        Value slice = stack.slices(pair.filling).front();
+        Value slice = slicesOf(pair.filling, stack).front();
         mapping.map(stack.value(), viewAs(slice, stack.value().getType()));
       }
   }
@@ -355,7 +333,7 @@ DenseSet<Operation *> scoresIn(const LoopPair &pair, int64_t leastPairs) {
   DenseSet<Operation *> found;
   Block &body = WhileOp(pair.filling).getBody().front();
   auto isPutAway = [&](Operation *op) {
-    return llvm::any_of(pair.stacks, [&](const FoundStack &s) { return s.update == op; });
+    return llvm::any_of(pair.stacks, [&](const FilledStack &s) { return s.update == op; });
   };
   for (auto product : body.getOps<DotGeneralOp>()) {
     auto type = cast<RankedTensorType>(product->getResult(0).getType());
@@ -400,14 +378,14 @@ SmallVector<int> Stacks::ofScores(int64_t leastPairs) const {
   int number = 0;
   for (const LoopPair &pair : pairs) {
     DenseSet<Operation *> scores = scoresIn(pair, leastPairs);
-    auto isOfScores = [&](const FoundStack &stack) {
+    auto isOfScores = [&](const FilledStack &stack) {
       return scores.contains(stack.value().getDefiningOp());
     };
     DenseSet<Value> kept;
-    for (const FoundStack &stack : pair.stacks)
+    for (const FilledStack &stack : pair.stacks)
       if (!isOfScores(stack))
         kept.insert(stack.value());
-    for (const FoundStack &stack : pair.stacks) {
+    for (const FilledStack &stack : pair.stacks) {
       if (isOfScores(stack) && isMadeOf(pair, kept, scores, stack.value()))
         found.push_back(number);
       ++number;
@@ -432,7 +410,7 @@ static void dropFrom(LoopPair &pair, ArrayRef<char> dropped, llvm::BitVector &ca
       continue;
     carried.set(stack.carried);
     Value value = copier.copy(stack.value());
-    for (DynamicSliceOp slice : stack.slices(pair.filling)) {
+    for (DynamicSliceOp slice : slicesOf(pair.filling, stack)) {
       slice.getResult().replaceAllUsesWith(copier.viewAs(value, slice.getType()));
       unread.push_back(slice);
     }

@@ -160,6 +160,31 @@ def masked_scan(seed, trips=4):
     return build
 
 
+def mixed_scan(seed, trips=5):
+    """Layers under a scan that multiplies f32 weights as bf16. Their gradients are bf16 that are put away as f32, and all
+    read together for their norm before they are used."""
+    def build(mesh):
+        rng = RNG(seed)
+        width, hidden = 48, 96
+        weights = {"up": normal(rng, trips, width, hidden, scale=0.2), "down": normal(rng, trips, hidden, width, scale=0.2)}
+        x = normal(rng, 16, width)
+        rows = lambda x: jax.lax.with_sharding_constraint(x, NamedSharding(mesh, P("data")))
+
+        def layer(x, w):
+            up, down = (w[name].astype(jnp.bfloat16) for name in ("up", "down"))
+            return rows(x + (jnp.tanh(x.astype(jnp.bfloat16) @ up) @ down).astype(jnp.float32)), None
+
+        def step(weights, x):
+            gradients = jax.grad(lambda weights: jnp.mean(jax.lax.scan(layer, x, weights)[0]**2))(weights)
+            norm = jnp.sqrt(sum(jnp.sum(g**2) for g in gradients.values()))
+            return jax.tree.map(lambda w, g: w - 0.1 * g / norm, weights, gradients)
+
+        specs = {"up": P(None, None, "model"), "down": P(None, "model")}
+        return step, (weights, x), (specs, P("data")), specs
+
+    return build
+
+
 MESHES = [{"data": 2, "model": 2}, {"data": 3, "model": 1}]
 
 
@@ -168,7 +193,7 @@ def cases(seed):
             Case("attention", attention(seed + 2), MESHES[:1]), Case("few scores", attention(seed + 6, 80), MESHES[:1]),
             Case("nested scans", nested_scans(seed + 3), MESHES[1:]), Case("masked scan", masked_scan(seed + 5), MESHES[:1]),
             Case("dropout in scans", nested_scans(seed + 4, dropout=True), MESHES[:1]), Case("scan", scan(seed), MESHES),
-            Case("checkpointed scan", scan(seed + 1, checkpoint=True), MESHES[:1])]
+            Case("mixed scan", mixed_scan(seed + 7), [{"data": 1, "model": 4}]), Case("checkpointed scan", scan(seed + 1, checkpoint=True), MESHES[:1])]
 
 
 class Program:

@@ -118,6 +118,61 @@ module @mask attributes {tessera.schedule = #tessera.schedule<overlap = auto, me
 }
 
 // -----
+// A loop puts %f away in f32, which it computes in bf16: it is put away so, and converted by who reads it. What is
+// read by a loop that comes later is converted there.
+// CHECK-LABEL: module @narrow
+// CHECK: %[[STACKS:.*]]:3 = stablehlo.while({{.*}}) : tensor<i32>, tensor<8x64x64xbf16>, tensor<8x64x64xbf16>
+// CHECK: stablehlo.dynamic_update_slice {{.*}} tensor<1x64x64xbf16>
+// CHECK: stablehlo.dynamic_update_slice {{.*}} tensor<1x64x64xbf16>
+// CHECK: stablehlo.convert %[[STACKS]]#1 : (tensor<8x64x64xbf16>) -> tensor<8x64x64xf32>
+// CHECK: stablehlo.while
+// CHECK: %[[SLOT:.*]] = stablehlo.dynamic_slice %[[STACKS]]#2{{.*}} -> tensor<1x64x64xbf16>
+// CHECK: stablehlo.convert %[[SLOT]]
+module @narrow attributes {tessera.schedule = #tessera.schedule<overlap = auto, memory = 230000>} {
+  func.func @main(%x: tensor<64x64xbf16>, %w: tensor<64x64xbf16>) -> (tensor<64xf32>, tensor<64x64xf32>) {
+    %zero = stablehlo.constant dense<0> : tensor<i32>
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %eight = stablehlo.constant dense<8> : tensor<i32>
+    %none = stablehlo.constant dense<0.0> : tensor<f32>
+    %s = stablehlo.constant dense<0.0> : tensor<8x64x64xf32>
+    %y0 = stablehlo.constant dense<1.0> : tensor<64x64xf32>
+    %f:3 = stablehlo.while(%i = %zero, %a = %s, %b = %s) : tensor<i32>, tensor<8x64x64xf32>, tensor<8x64x64xf32> attributes {tessera.trip_count = #tessera.trip_count<8>}
+    cond {
+      %p = stablehlo.compare LT, %i, %eight : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %p : tensor<i1>
+    } do {
+      %g = stablehlo.broadcast_in_dim %i, dims = [] : (tensor<i32>) -> tensor<64x64xi32>
+      %h = stablehlo.convert %g : (tensor<64x64xi32>) -> tensor<64x64xbf16>
+      %k = stablehlo.add %h, %x : tensor<64x64xbf16>
+      %d = stablehlo.dot_general %k, %w, contracting_dims = [1] x [0] : (tensor<64x64xbf16>, tensor<64x64xbf16>) -> tensor<64x64xbf16>
+      %e = stablehlo.dot_general %d, %w, contracting_dims = [1] x [0] : (tensor<64x64xbf16>, tensor<64x64xbf16>) -> tensor<64x64xbf16>
+      %d1 = stablehlo.convert %d : (tensor<64x64xbf16>) -> tensor<64x64xf32>
+      %e1 = stablehlo.convert %e : (tensor<64x64xbf16>) -> tensor<64x64xf32>
+      %d2 = stablehlo.reshape %d1 : (tensor<64x64xf32>) -> tensor<1x64x64xf32>
+      %e2 = stablehlo.reshape %e1 : (tensor<64x64xf32>) -> tensor<1x64x64xf32>
+      %a1 = stablehlo.dynamic_update_slice %a, %d2, %i, %zero, %zero : (tensor<8x64x64xf32>, tensor<1x64x64xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<8x64x64xf32>
+      %b1 = stablehlo.dynamic_update_slice %b, %e2, %i, %zero, %zero : (tensor<8x64x64xf32>, tensor<1x64x64xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<8x64x64xf32>
+      %n = stablehlo.add %i, %one : tensor<i32>
+      stablehlo.return %n, %a1, %b1 : tensor<i32>, tensor<8x64x64xf32>, tensor<8x64x64xf32>
+    }
+    %q = stablehlo.multiply %f#1, %f#1 : tensor<8x64x64xf32>
+    %r = stablehlo.reduce(%q init: %none) applies stablehlo.add across dimensions = [0, 1] : (tensor<8x64x64xf32>, tensor<f32>) -> tensor<64xf32>
+    %l:2 = stablehlo.while(%i = %zero, %y = %y0) : tensor<i32>, tensor<64x64xf32> attributes {tessera.trip_count = #tessera.trip_count<8>}
+    cond {
+      %p = stablehlo.compare LT, %i, %eight : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %p : tensor<i1>
+    } do {
+      %b1 = stablehlo.dynamic_slice %f#2, %i, %zero, %zero, sizes = [1, 64, 64] : (tensor<8x64x64xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x64x64xf32>
+      %b2 = stablehlo.reshape %b1 : (tensor<1x64x64xf32>) -> tensor<64x64xf32>
+      %y1 = stablehlo.dot_general %y, %b2, contracting_dims = [1] x [0] : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+      %n = stablehlo.add %i, %one : tensor<i32>
+      stablehlo.return %n, %y1 : tensor<i32>, tensor<64x64xf32>
+    }
+    return %r, %l#1 : tensor<64xf32>, tensor<64x64xf32>
+  }
+}
+
+// -----
 // The scores are 64 KiB, beside 32 KiB of the caller's: attention is one kernel that has none.
 // CHECK-LABEL: module @scores attributes {tessera.schedule = #tessera.schedule<overlap = auto, memory = 65536, small_attention>}
 module @scores attributes {tessera.schedule = #tessera.schedule<overlap = auto, memory = 65536>} {
