@@ -94,19 +94,20 @@ def merged_heads(q, k, v):
     return jnp.einsum("bkgts,bske->btkge", p, v).reshape(batch, queries, heads, v.shape[3])
 
 
-def merged_blocks(q, k, v):
-    """Two blocks of keys, whose results are merged as devices of a ring merge theirs."""
+def merged_blocks(q, k, v, by=0, fill=MASKED, backwards=False):
+    """Two blocks of keys, whose results are merged as devices of a ring merge theirs. Of the second one the first queries see
+    nothing, which then counts for nothing; of the first one neither where `by` is negative, and all counts."""
     batch, queries, heads, channels = q.shape
     size = k.shape[1] // 2
     largest, total = jnp.full((batch, heads, queries), MASKED), jnp.zeros((batch, heads, queries))
     out = jnp.zeros((batch, heads, queries, v.shape[3]))
-    for first in (0, size):
+    for first in (size, 0) if backwards else (0, size):
         own = slice(first, first + size)
-        scores = jnp.where(lower(queries, size, -first), scores_of(q, k[:, own]), MASKED).astype(jnp.float32)
+        scores = jnp.where(lower(queries, size, by - first), scores_of(q, k[:, own]), fill).astype(jnp.float32)
         before, largest = largest, jnp.maximum(largest, scores.max(-1))
-        p, by = jnp.exp(scores - largest[..., None]), jnp.exp(before - largest)
-        total = total * by + p.sum(-1)
-        out = out * by[..., None] + jnp.einsum("bhts,bshe->bhte", p.astype(v.dtype), v[:, own])
+        p, scale = jnp.exp(scores - largest[..., None]), jnp.exp(before - largest)
+        total = total * scale + p.sum(-1)
+        out = out * scale[..., None] + jnp.einsum("bhts,bshe->bhte", p.astype(v.dtype), v[:, own])
     return (out / total[..., None]).swapaxes(1, 2).astype(q.dtype)
 
 
@@ -162,6 +163,9 @@ def forms():
     yield "dropout", dropped, plain, kept
     yield "divided_last", divided_last, (2, 130, 130, 8, 4, 64, 64)
     yield "merged_blocks", merged_blocks, plain
+    yield "merged_blocks_first_see_all", functools.partial(merged_blocks, by=-9), plain
+    yield "merged_blocks_of_small_fill", functools.partial(merged_blocks, by=-9, fill=-3.0), plain
+    yield "merged_blocks_backwards", functools.partial(merged_blocks, backwards=True), plain
     yield "scan", scanned, plain
     yield "inner_first", inner_first, (2, 130, 130, 4, 4, 64, 64)
     yield "as_many_channels_as_keys", inner_first, (4, 64, 64, 8, 8, 64, 64)
@@ -180,7 +184,7 @@ def gradient_kernels(heads, keys):
 def kernels_of(name, sizes, differentiates):
     """How many kernels hold several products. The loop that goes back over a scan computes the forward pass again."""
     batch, _, keys, _, groups, *_ = sizes
-    blocks = 2 if name == "merged_blocks" else 1
+    blocks = 2 if name.startswith("merged_blocks") else 1
     of_one = 1 + gradient_kernels(batch * groups, keys // blocks) if differentiates else 1
     return blocks * of_one + (differentiates and name == "scan")
 

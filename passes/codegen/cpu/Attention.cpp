@@ -14,11 +14,27 @@
 #include "passes/codegen/cpu/Accumulators.h"
 #include "passes/codegen/cpu/AttentionStrips.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tessera::codegen {
 
 namespace {
+
+// Whether a function of `known` reads an array as well.
+bool readsBeside(Node *function, Node *known) {
+  llvm::SmallVector<Node *> work{function};
+  llvm::DenseSet<Node *> seen{known};
+  while (!work.empty()) {
+    Node *node = work.pop_back_val();
+    if (!seen.insert(node).second)
+      continue;
+    if (node->op == Op::Load)
+      return true;
+    llvm::append_range(work, node->operands);
+  }
+  return false;
+}
 
 // The product of probabilities and values, and what is around it.
 class AttentionEmitter final : public StripSums {
@@ -28,7 +44,8 @@ public:
       : StripSums(function, *nests.nests.front(), attention.values, emitter), attention(attention),
         loops(attention.loops), nests(nests),
         scores(function, *nests.nests.front(), attention.scores, emitter),
-        columns(attention.scores.columns()), stride(attention.strip + 16) {
+        columns(attention.scores.columns()), stride(attention.strip + 16),
+        isOfOthers(readsBeside(loops.shift, loops.largest)) {
     e.live = Graph::reachable(nests.rootNodes());
   }
 
@@ -53,6 +70,7 @@ private:
   Value exponentialsOfRow(Value r, KeyRange strip, KeyRange keys);
   void countTies(Value row, Value r, Value before, Value largest, KeyRange strip, KeyRange keys);
   void addValues(Value m0, KeyRange strip, KeyRange keys);
+  Value largestWithHidden(Value row, Value m);
   Value seesNothing();
   void finish();
 
@@ -90,6 +108,7 @@ private:
   StripProduct scores;
   unsigned columns; // of scores that are computed at a time
   int64_t stride;   // between rows of probabilities
+  bool isOfOthers;  // what is subtracted from scores is of more than the largest of them
   int64_t scratchScores = 0, scratchLargest = 0, scratchTotal = 0, scratchTies = 0;
 };
 
@@ -288,12 +307,32 @@ void AttentionEmitter::overStrips(Value whole) {
   e.closeLoop();
 }
 
-// Whether a row of the cell has no score so far above `fill` that the others vanish beside.
+// The largest score of a row, of which that of keys beyond its limits is `fill`.
+Value AttentionEmitter::largestWithHidden(Value row, Value m) {
+  KeyRange all{e.i64(0), e.i64(attention.scores.nSize)}, seen = keysOf(m, m, all, nullptr);
+  Value hides =
+      b.CreateOr(b.CreateICmpSGT(seen.low, all.low), b.CreateICmpSLT(seen.high, all.high));
+  Value largest = load(b.getFloatTy(), largestAt(row));
+  Value withFill = apply(Op::Max, {largest, number(loops.limits.fill)});
+  return b.CreateSelect(hides, withFill, largest);
+}
+
+// Whether a row of the cell has no score so far above `fill` that the others vanish beside. Where what is
+// subtracted is of other keys, too, as in a ring of devices, all of the row may vanish.
 Value AttentionEmitter::seesNothing() {
   Value found = e.temporary(b.getInt1Ty(), "blind");
   b.CreateStore(b.getFalse(), found);
   Value row = e.openLoop(e.i64(0), b.CreateNSWSub(mHigh, mLow), 1, false);
-  Value isBlind = codegen::seesNothing(e, loops.limits, load(b.getFloatTy(), largestAt(row)));
+  Value shift = load(b.getFloatTy(), largestAt(row));
+  if (isOfOthers && !loops.ties) {
+    Value m = b.CreateNSWAdd(mLow, row);
+    Value largest = largestWithHidden(row, m);
+    store(largest, largestAt(row));
+    bind(plan.m, m);
+    e.levels.back().values[loops.largest] = largest;
+    shift = e.emit(loops.shift);
+  }
+  Value isBlind = codegen::seesNothing(e, loops.limits, shift);
   b.CreateStore(b.CreateOr(b.CreateLoad(b.getInt1Ty(), found), isBlind), found);
   e.closeLoop();
   return b.CreateLoad(b.getInt1Ty(), found);

@@ -37,7 +37,7 @@ MUTANTS = [
            "b.CreateStore(b.CreateFAdd(b.CreateLoad(rowType(), slot), ⟦exponential⟧), slot);", "factor",
            "dropout: the sum is of what is kept"),
     mutant("attention.blind-rows", FORWARD,
-           "Value isBlind = ⟦codegen::seesNothing(e, loops.limits, load(b.getFloatTy(), largestAt(row)))⟧;", "b.getFalse()",
+           "Value isBlind = ⟦codegen::seesNothing(e, loops.limits, shift)⟧;", "b.getFalse()",
            "a mask with a finite fill: queries that see nothing have no equal probabilities"),
     mutant("attention.last-visible-key", RANGE,
            "b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, seen.high, ⟦b.CreateAdd(room, e.i64(1))⟧);", "room",
