@@ -63,8 +63,10 @@ public:
   // Of the kernels of the program as it is: what smaller ones can save.
   int64_t mostScratch() const;
   // From now on kernels have so little scratch that it and temporaries take no more than that, where they
-  // can. Before, as much as they are quickest with.
-  void keepScratchWithin(int64_t bytes) { scratchWithin = std::max<int64_t>(bytes, 1); }
+  // can. Without a number, and before, as much as they are quickest with.
+  void keepScratchWithin(std::optional<int64_t> bytes) {
+    scratchWithin = bytes ? std::max<int64_t>(*bytes, 1) : bytes;
+  }
   mlir::LogicalResult begin();
   // The program without a bound.
   mlir::FailureOr<MeasuredProgram> asItIs() { return measure(*first, std::nullopt); }
@@ -74,6 +76,8 @@ public:
   // into what is wanted, of large programs one that needs little.
   mlir::FailureOr<MeasuredProgram> least(int64_t wanted);
 
+  // Of what was measured since `fitInto` or `least` began.
+  int64_t lowestBytes() const { return lowest.front().bytes; }
   // What the caller holds, once a program was measured.
   int64_t callersBytes() const { return arguments + outputs; }
   // Programs whose kernels were formed on trial, beside the one as it is.

@@ -47,13 +47,58 @@ namespace {
 using Fitting = FailureOr<std::optional<fuse::MeasuredProgram>>;
 
 // The program of least time that fits, or the one that needs least.
-Fitting fittingOrLeast(fuse::MemoryBound &search, int64_t bound) {
-  Fitting fitting = search.fitInto(bound);
-  if (failed(fitting) || *fitting)
-    return fitting;
-  FailureOr<fuse::MeasuredProgram> least = search.least(bound);
-  return failed(least) ? Fitting(failure()) : Fitting(std::optional(*least));
-}
+class Choice {
+public:
+  Choice(fuse::MemoryBound &search, int64_t bound) : search(search), bound(bound) {}
+
+  Fitting fitting() { return search.fitInto(bound); }
+
+  // Smaller pieces of products take longer: only where nothing else fits, and before it is found out what
+  // needs least without them.
+  Fitting fittingOrLeast() {
+    Fitting found = search.fitInto(bound);
+    bool isTried = succeeded(found) && !*found && isMissed(search.lowestBytes());
+    if (isTried)
+      found = fittingWithLittleScratch();
+    if (failed(found) || *found)
+      return found;
+    search.keepScratchWithin(std::nullopt);
+    FailureOr<fuse::MeasuredProgram> least = search.least(bound);
+    if (failed(least) || !isMissed(least->bytes))
+      return wrapped(least);
+    found = isTried ? found : fittingWithLittleScratch();
+    if (failed(found) || *found)
+      return found;
+    FailureOr<fuse::MeasuredProgram> less = leastWithLittleScratch(least->bytes);
+    return wrapped(failed(less) || less->bytes < least->bytes ? less : least);
+  }
+
+private:
+  bool isMissed(int64_t bytes) const {
+    return bytes > bound && bytes - bound < search.mostScratch() && bound > search.callersBytes();
+  }
+
+  // Scratch takes what is left of the bound.
+  Fitting fittingWithLittleScratch() {
+    search.keepScratchWithin(bound - search.callersBytes());
+    return search.fitInto(bound);
+  }
+
+  // For the least of all, whatever the bound: less than what the least needs without.
+  FailureOr<fuse::MeasuredProgram> leastWithLittleScratch(int64_t least) {
+    constexpr int64_t part = 16;
+    int64_t room = least - search.callersBytes();
+    search.keepScratchWithin(room - room / part);
+    return search.least(bound);
+  }
+
+  static Fitting wrapped(const FailureOr<fuse::MeasuredProgram> &measured) {
+    return failed(measured) ? Fitting(failure()) : Fitting(std::optional(*measured));
+  }
+
+  fuse::MemoryBound &search;
+  int64_t bound;
+};
 
 struct Rematerialize : impl::RematerializeBase<Rematerialize> {
   using RematerializeBase::RematerializeBase;
@@ -66,19 +111,11 @@ struct Rematerialize : impl::RematerializeBase<Rematerialize> {
     fuse::MemoryBound search(module);
     if (failed(search.begin()))
       return signalPassFailure();
-    Fitting chosen = triesLeast ? fittingOrLeast(search, *bound) : search.fitInto(*bound);
-    if (succeeded(chosen) && !*chosen) {
+    Choice choice(search, *bound);
+    Fitting chosen = triesLeast ? choice.fittingOrLeast() : choice.fitting();
+    if (succeeded(chosen) && !*chosen)
       emitError(module.getLoc()) << "nothing was found that fits into the memory of each device";
-      return signalPassFailure();
-    }
-    // Smaller pieces of products take longer: only where nothing else fits.
-    auto isMissed = [&](int64_t bytes) {
-      return bytes > *bound && bytes - *bound < search.mostScratch() &&
-             *bound > search.callersBytes();
-    };
-    if (succeeded(chosen) && isMissed((*chosen)->bytes))
-      chosen = lessOf(**chosen, withLittleScratch(search, *bound, (*chosen)->bytes));
-    if (failed(chosen))
+    if (failed(chosen) || !*chosen)
       return signalPassFailure();
     if ((*chosen)->bytes > *bound) {
       reportLeast(module, **chosen);
@@ -88,25 +125,6 @@ struct Rematerialize : impl::RematerializeBase<Rematerialize> {
     allow(module, (*chosen)->allowed.value_or(*bound), **chosen);
     if (const fuse::LowerProgram *program = (*chosen)->program; program->computedAgain)
       module.getBodyRegion().takeBody(ModuleOp(*program->module).getBodyRegion());
-  }
-
-private:
-  // Scratch takes what is left of the bound; or for the least of all, whatever the bound, less than what
-  // the least needs without.
-  static Fitting withLittleScratch(fuse::MemoryBound &search, int64_t bound, int64_t least) {
-    constexpr int64_t part = 16;
-    search.keepScratchWithin(bound - search.callersBytes());
-    Fitting fitting = search.fitInto(bound);
-    if (failed(fitting) || *fitting)
-      return fitting;
-    int64_t room = least - search.callersBytes();
-    search.keepScratchWithin(room - room / part);
-    FailureOr<fuse::MeasuredProgram> less = search.least(bound);
-    return failed(less) ? Fitting(failure()) : Fitting(std::optional(*less));
-  }
-
-  static Fitting lessOf(const fuse::MeasuredProgram &one, Fitting other) {
-    return failed(other) || (*other)->bytes < one.bytes ? other : Fitting(std::optional(one));
   }
 };
 
