@@ -176,7 +176,7 @@ std::string planJson(const Planned &planned, ModuleOp read) {
   std::optional<Proof> proof = proofOf(best);
   if (best.hidingBound > 0)
     report["hiding"] = llvm::json::Object{
-        {"computing", best.hiding.computing},
+        {"computing", best.hiding.computing + best.hiding.launches},
         {"exposed", best.hiding.exposed},
         {"hidden", best.hiding.hidden},
         {"seconds", best.hiding.seconds()},

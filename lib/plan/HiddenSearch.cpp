@@ -30,7 +30,7 @@ double launching(AssignmentPrices &prices) {
 HiddenTime hiddenTimeOf(AssignmentPrices &prices, const Assignment &assignment) {
   StepParts parts;
   prices.seconds(assignment, &parts);
-  return {parts.computing + launching(prices), parts.moving.exposed,
+  return {parts.computing, launching(prices), parts.moving.exposed,
           parts.moving.hidden + parts.crossing};
 }
 
@@ -76,7 +76,7 @@ HiddenFound searchHidden(AssignmentPrices &prices, llvm::ArrayRef<const Assignme
     BestFound best = bestFrom(prices, starts, options, isThorough);
     if (best.lowerBound > 0)
       found.lowerBound =
-          std::max(found.lowerBound, best.lowerBound + weights.computing * launching(prices));
+          std::max(found.lowerBound, best.lowerBound + (1 - share) * launching(prices));
     times.push_back(hiddenTimeOf(prices, best.values));
     found.plans.push_back(std::move(best.values));
     double least = kImpossible;
@@ -85,6 +85,8 @@ HiddenFound searchHidden(AssignmentPrices &prices, llvm::ArrayRef<const Assignme
     if (isProven(prices.getProgram(), least, found.lowerBound))
       break;
   }
+  if (found.lowerBound > 0) // a sum at one share may be below what computing takes alone
+    found.lowerBound = std::max(found.lowerBound, prices.leastComputing() + launching(prices));
   return found;
 }
 

@@ -1,14 +1,14 @@
 // The best plan of a mesh where communication hides behind computing.
 //
-// A step takes what it computes, launches of kernels included (C), what of communication is waited for in
-// any case (E), and of the rest (H) what is longer than half of all computing, which is about what order
-// finds to put beside it:
+// A step takes what it computes (C) and launches of kernels (L), what of communication is waited for in any
+// case (E), and of the rest (H) what is longer than all launches and half of all computing, which is about what
+// order finds to put beside it:
 //
-//   T = C + E + max(0, H - C / 2)
+//   T = C + L + E + max(0, H - C / 2 - L)
 //
 // No sum over ops and reshards says that, but for any share from 0 to 1
 //
-//   (1 - share / 2) C + E + share H
+//   (1 - share / 2) C + (1 - share) L + E + share H
 //
 // is one, and nowhere above T: its least is a bound of all plans. The share for which the bound is highest
 // is found by cutting planes (Kelley 1960, The Cutting-Plane Method for Solving Convex Programs).
@@ -24,11 +24,11 @@ constexpr double kBeside = 0.5; // of computing, that goes on beside communicati
 inline Weights weightsOf(double share) { return {1 - kBeside * share, share}; }
 
 struct HiddenTime {
-  double computing = 0, exposed = 0, hidden = 0;
+  double computing = 0, launches = 0, exposed = 0, hidden = 0;
   // By how much what could hide is longer than what hides it; below zero: it all hides.
-  double excess() const { return hidden - kBeside * computing; }
-  double seconds() const { return computing + exposed + std::max(0.0, excess()); }
-  double at(double share) const { return computing + exposed + share * excess(); }
+  double excess() const { return hidden - kBeside * computing - launches; }
+  double seconds() const { return at(0) + std::max(0.0, excess()); }
+  double at(double share) const { return computing + launches + exposed + share * excess(); }
 };
 
 // As the search counts, whatever weights it has now.

@@ -158,7 +158,7 @@ TEST(Hidden, TheBestShareIsWhereTheLeastIsGreatest) {
   for (int round = 0; round < 200; ++round) {
     std::vector<HiddenTime> times(1 + random() % 6);
     for (HiddenTime &time : times)
-      time = {seconds(random), seconds(random), seconds(random)};
+      time = {seconds(random), seconds(random), seconds(random), 2 * seconds(random)};
     auto leastAt = [&](double share) {
       double least = std::numeric_limits<double>::infinity();
       for (const HiddenTime &time : times)
