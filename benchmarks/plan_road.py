@@ -1,6 +1,7 @@
 """What the search for shardings thinks that random plans take, beside what the compiler makes of them.
 
     benchmarks/plan_road.py PROGRAM.mlir|FOLDER .. [--mesh=x=2,y=4] [--count=8] [--seed=1] [--topology=FILE] [--found] [--kernels=N]
+    benchmarks/plan_road.py PROGRAM.mlir|FOLDER .. --bounds [--mesh=x=8] [--count=8] [--seed=1] [--topology=FILE]
 
 Annotations are taken out. Of each program `count` plans are drawn by the seed: some arguments get random shardings, of which
 those of all other values follow by propagation; every fourth plan has 3% of its values elsewhere, every fourth 20%. The
@@ -9,9 +10,15 @@ and its memory against the program's. --found takes the plan that the search fin
 differs most: N places, each with what the search counts, what the road's kernels take (us), and these; below it the ops.
 
 Median of the differences: at most 2%, the largest 10%.
+
+--bounds holds what the search proves of all plans against those that people know, the one that it finds, and `count` random
+ones: what each counts in the bound's own terms (all of it; where communication hides; computing alone), and what the device
+program takes, with collectives beside computing. Each is printed by the least of all plans, in the bound's parts: at least 1.
+Bounds of what is compiled have as many launches as the compiled program with the fewest.
 """
 import argparse
 import json
+import math
 import os
 import pathlib
 import statistics
@@ -23,20 +30,49 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "test" / "tools"))
 import plain_program  # noqa: E402
 
+ROUNDING = 1e-9
 PLAN_ROAD = pathlib.Path(os.environ.get("TESSERA_BIN", ROOT / "build" / "bin")) / "plan-road"
 
 
-def plans_of(path, options):
+def plans_of(path, options, wanted):
     with tempfile.TemporaryDirectory() as folder:
         plain = pathlib.Path(folder) / path.name
         plain.write_text(plain_program.plain(path.read_text()))
         topology = [f"--topology={options.topology}"] if options.topology else []
-        done = subprocess.run([PLAN_ROAD, plain, f"--mesh={options.mesh}", f"--seed={options.seed}", *([] if options.found else [f"--count={options.count}"]),
-                               f"--kernels={options.kernels}", *(["--found", "--count=1"] if options.found else []), *topology],
+        done = subprocess.run([PLAN_ROAD, plain, f"--mesh={options.mesh}", f"--seed={options.seed}", *wanted, *topology],
                               capture_output=True, text=True)
     if done.returncode:
         print(f"{path.stem:32s} {(done.stderr.strip().splitlines() or ['no message'])[-1]}", flush=True)
     return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+BOUNDS = ("all", "hiding", "computing")
+
+
+def hold_bounds(paths, options):
+    """Prints how far the least of all plans is above each bound."""
+    print(f"{'':32s}{'plans':>6s}" + "".join(f"{bound:>11s}" for bound in BOUNDS) + f"{'compiled: hiding':>18s}{'computing':>11s}")
+    below = []
+    for path, plans in plans_by_program(paths, options, ["--bounds", f"--count={options.count}"]):
+        if not plans:
+            continue
+        more = max(0.0, plans[0]["launches"] - min(plan["overhead"] for plan in plans))
+        ratios = [min(plan[bound] for plan in plans) / plans[0][f"{bound}_bound"] if plans[0][f"{bound}_bound"] else math.inf for bound in BOUNDS]
+        least = min(plan["road"] for plan in plans)
+        ratios += [least / (plans[0][f"{bound}_bound"] - more) if plans[0][f"{bound}_bound"] else math.inf for bound in BOUNDS[1:]]
+        print(f"{path.stem:32s}{len(plans):6d}" + "".join(f"{r:11.4f}" for r in ratios[:3]) + f"{ratios[3]:18.4f}{ratios[4]:11.4f}", flush=True)
+        if min(ratios) < 1 - ROUNDING:
+            below.append(path.stem)
+    print("no plan is below a bound" if not below else "below a bound: " + ", ".join(below))
+
+
+def plans_by_program(paths, options, wanted):
+    for given in paths:
+        for path in sorted(given.glob("*.mlir")) if given.is_dir() else [given]:
+            try:
+                yield path, plans_of(path, options, wanted)
+            except plain_program.NotPlain as wrong:
+                print(f"{path.stem:32s} {wrong}", flush=True)
 
 
 def main():
@@ -48,29 +84,28 @@ def main():
     parser.add_argument("--topology", help="a machine's file")
     parser.add_argument("--found", action="store_true", help="the plan that the search finds, instead of random ones")
     parser.add_argument("--kernels", type=int, default=0, help="places where computing differs most")
+    parser.add_argument("--bounds", action="store_true", help="hold what the search proves against plans")
     options = parser.parse_args()
     print(f"seed {options.seed}, mesh {options.mesh}")
+    if options.bounds:
+        hold_bounds(options.programs, options)
+        return
     print(f"{'':32s}{'plan':>5s}{'elsewhere':>10s}{'search ms':>12s}{'road ms':>12s}{'ratio':>8s}{'C ms':>12s}{'computes':>12s}{'ratio':>8s}"
           f"{'moves':>12s}{'memory':>8s}")
     errors, peaks = [], []
-    for given in options.programs:
-        for path in sorted(given.glob("*.mlir")) if given.is_dir() else [given]:
-            try:
-                plans = plans_of(path, options)
-            except plain_program.NotPlain as wrong:
-                print(f"{path.stem:32s} {wrong}", flush=True)
-                continue
-            for plan in plans:
-                ratio, peak = plan["model"] / plan["road"], plan["model_peak"] / plan["peak"]
-                errors.append((abs(ratio - 1), f"{path.stem}, plan {plan['plan']}"))
-                peaks.append(abs(peak - 1))
-                print(f"{path.stem:32s}{plan['plan']:5d}{plan['changed']:10.0%}{plan['model'] * 1e3:12.3f}{plan['road'] * 1e3:12.3f}"
-                      f"{ratio:8.3f}{plan['computing'] * 1e3:12.3f}{plan['compute'] * 1e3:12.3f}"
-                      f"{plan['computing'] / plan['compute']:8.3f}{plan['communication'] * 1e3:12.3f}{peak:8.3f}", flush=True)
-                for place in plan["places"]:
-                    print(f"{place['model'] * 1e6:14.1f}{place['road'] * 1e6:12.1f}{(place['model'] - place['road']) * 1e6:+12.1f}  "
-                          + "; ".join(place["kernels"]))
-                    print(" " * 40 + " | ".join(place["ops"]))
+    wanted = ["--found", "--count=1"] if options.found else [f"--count={options.count}"]
+    for path, plans in plans_by_program(options.programs, options, [*wanted, f"--kernels={options.kernels}"]):
+        for plan in plans:
+            ratio, peak = plan["model"] / plan["road"], plan["model_peak"] / plan["peak"]
+            errors.append((abs(ratio - 1), f"{path.stem}, plan {plan['plan']}"))
+            peaks.append(abs(peak - 1))
+            print(f"{path.stem:32s}{plan['plan']:5d}{plan['changed']:10.0%}{plan['model'] * 1e3:12.3f}{plan['road'] * 1e3:12.3f}"
+                  f"{ratio:8.3f}{plan['computing'] * 1e3:12.3f}{plan['compute'] * 1e3:12.3f}"
+                  f"{plan['computing'] / plan['compute']:8.3f}{plan['communication'] * 1e3:12.3f}{peak:8.3f}", flush=True)
+            for place in plan["places"]:
+                print(f"{place['model'] * 1e6:14.1f}{place['road'] * 1e6:12.1f}{(place['model'] - place['road']) * 1e6:+12.1f}  "
+                      + "; ".join(place["kernels"]))
+                print(" " * 40 + " | ".join(place["ops"]))
     if errors:
         worst = max(errors)
         print(f"{len(errors)} plans: median {statistics.median(e for e, _ in errors):.1%} (at most 2%), largest {worst[0]:.1%} "

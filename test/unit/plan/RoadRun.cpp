@@ -3,7 +3,9 @@
 #include "compiler/Phases.h"
 #include "dialects/sdy/PlainData.h"
 #include "dialects/tessera/Marks.h"
-#include "lib/plan/Memory.h"
+#include "lib/plan/Beside.h"
+#include "lib/plan/HiddenSearch.h"
+#include "lib/plan/Launches.h"
 #include "passes/package/StepWork.h"
 #include "passes/propagate/Passes.h"
 #include "passes/reshard/Movement.h"
@@ -50,8 +52,10 @@ OwningOpRef<ModuleOp> withMesh(ModuleOp module) {
 
 RoadRun::RoadRun(ModuleOp module)
     : source(withMesh(module)), program(source.get()), machine(topologyOf(module)) {
-  if (isValid())
-    prices = std::make_unique<AssignmentPrices>(data(), mesh(), machine);
+  if (!isValid())
+    return;
+  findSecondsBeside(program.program, mesh().numDevices(), machine);
+  prices = std::make_unique<AssignmentPrices>(data(), mesh(), machine);
 }
 
 std::string RoadRun::nameOf(int32_t op) const {
@@ -114,12 +118,12 @@ std::optional<double> RoadRun::reshardSeconds(const Assignment &assignment) cons
   return movementOf(*trial).seconds;
 }
 
-OwningOpRef<ModuleOp> RoadRun::compiled(const Assignment &assignment) const {
+OwningOpRef<ModuleOp> RoadRun::compiled(const Assignment &assignment, cost::Overlap overlap) const {
   OwningOpRef<ModuleOp> trial = sharded(assignment);
   if (!trial)
     return {};
   cost::ScheduleOptions schedule = scheduleOf(*trial);
-  schedule.overlap = cost::Overlap::Off;
+  schedule.overlap = overlap;
   setSchedule(*trial, schedule);
   PassManager passes(trial->getContext());
   passes.enableVerifier(false); // the phases verify themselves
@@ -134,8 +138,27 @@ OwningOpRef<ModuleOp> RoadRun::compiled(const Assignment &assignment) const {
   return trial;
 }
 
-std::optional<RoadRun::Step> RoadRun::step(const Assignment &assignment) const {
-  OwningOpRef<ModuleOp> trial = compiled(assignment);
+RoadRun::Counts RoadRun::counts(const Assignment &assignment) {
+  double launches = launchSeconds(data(), machine, mesh().numDevices());
+  return {prices->seconds(assignment), hiddenTimeOf(*prices, assignment).seconds(),
+          modelComputing(assignment) + launches};
+}
+
+RoadRun::Counts RoadRun::bounds(llvm::ArrayRef<NamedAssignment> known) {
+  double launches = launchSeconds(data(), machine, mesh().numDevices());
+  std::vector<const Assignment *> plans;
+  for (const NamedAssignment &each : known)
+    plans.push_back(&each.values);
+  Counts bounds{bestFrom(*prices, plans, {}, /*isThorough=*/false).lowerBound, 0,
+                prices->leastComputing() + launches};
+  bounds.hiding = searchHidden(*prices, plans, {}).lowerBound;
+  prices->setWeights({});
+  return bounds;
+}
+
+std::optional<RoadRun::Step> RoadRun::step(const Assignment &assignment,
+                                           cost::Overlap overlap) const {
+  OwningOpRef<ModuleOp> trial = compiled(assignment, overlap);
   if (!trial)
     return std::nullopt;
   ModulePrediction predicted = predictModule(*trial);
@@ -174,7 +197,7 @@ std::optional<std::vector<RoadRun::Computing>>
 RoadRun::computing(const Assignment &assignment) const {
   StepParts parts;
   prices->seconds(assignment, &parts);
-  OwningOpRef<ModuleOp> trial = compiled(assignment);
+  OwningOpRef<ModuleOp> trial = compiled(assignment, cost::Overlap::Off);
   if (!trial)
     return std::nullopt;
   std::vector<Computing> groups;

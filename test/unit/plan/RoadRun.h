@@ -3,6 +3,7 @@
 
 #include "lib/cost/ScheduleOptions.h"
 #include "lib/plan/AssignmentPrices.h"
+#include "lib/plan/HiddenSearch.h"
 #include "passes/plan/PlanProgram.h"
 
 #include <optional>
@@ -25,12 +26,21 @@ public:
   double modelPeak(const Assignment &assignment) const;
   // Of what reshards move, before they become collectives.
   std::optional<double> reshardSeconds(const Assignment &assignment) const;
-  // Of the device program, where nothing goes on beside a collective.
+  // Of the device program, where nothing goes on beside a collective, or as much as order finds.
   struct Step {
     double seconds = 0, compute = 0, communication = 0, overhead = 0;
     double peakBytes = 0;
   };
-  std::optional<Step> step(const Assignment &assignment) const;
+  std::optional<Step> step(const Assignment &assignment,
+                           cost::Overlap overlap = cost::Overlap::Off) const;
+
+  // What the search counts of one plan, and what it proves of all plans of the mesh; 0: nothing.
+  struct Counts {
+    double all = 0, hiding = 0, computing = 0; // with launches but the first
+  };
+  Counts counts(const Assignment &assignment);
+  HiddenTime hiding(const Assignment &assignment) { return hiddenTimeOf(*prices, assignment); }
+  Counts bounds(llvm::ArrayRef<NamedAssignment> known);
 
   // Kernels and copies of a step that compute for the same ops, however either side divides them.
   struct Computing {
@@ -45,7 +55,8 @@ public:
   mlir::OwningOpRef<mlir::ModuleOp> sharded(const Assignment &assignment) const;
 
 private:
-  mlir::OwningOpRef<mlir::ModuleOp> compiled(const Assignment &assignment) const;
+  mlir::OwningOpRef<mlir::ModuleOp> compiled(const Assignment &assignment,
+                                             cost::Overlap overlap) const;
 
   mlir::OwningOpRef<mlir::ModuleOp> source;
   PlanProgram program;

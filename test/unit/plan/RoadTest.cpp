@@ -1,16 +1,10 @@
 // What plans cost in the search's model, beside what the road makes of the program.
-#include "compiler/Registration.h"
-#include "compiler/source/TopologyFile.h"
-#include "dialects/tessera/Marks.h"
 #include "lib/plan/KnownPlans.h"
 #include "lib/plan/Launches.h"
 #include "lib/plan/Search.h"
 
 #include "RandomPlans.h"
-#include "RoadRun.h"
-
-#include "mlir/Parser/Parser.h"
-#include <gtest/gtest.h>
+#include "RoadFixture.h"
 
 namespace tessera::plan {
 namespace {
@@ -71,32 +65,9 @@ func.func public @main(%x: tensor<64x256xf32>, %w: tensor<256x512xf32>, %d: tens
   return %s, %m : tensor<256x512xf32>, tensor<512x8x24xf32>
 })";
 
-class Road : public ::testing::Test {
-protected:
-  Road() : context(registry()) { context.loadAllAvailableDialects(); }
-
-  static DialectRegistry registry() {
-    DialectRegistry all;
-    registerDialects(all);
-    return all;
-  }
-
-  std::unique_ptr<RoadRun> runOn(StringRef machineText, StringRef program = kStep) {
-    module = parseSourceString<ModuleOp>(program, &context);
-    auto machine = parseTopologyFile(module->getLoc(), machineText);
-    EXPECT_TRUE(machine && *machine);
-    setTopology(*module, *machine);
-    EXPECT_TRUE(succeeded(ensureTarget(*module)));
-    return std::make_unique<RoadRun>(*module);
-  }
-
-  MLIRContext context;
-  OwningOpRef<ModuleOp> module;
-};
-
 TEST_F(Road, KnownPlansMoveAsModelled) {
   // A device that computes in no time, so that only what moves counts, for the road's decisions too.
-  auto run = runOn(R"({"alpha": 1e-6, "beta": 5e9, "flops": 1e30, "memory": 1e30})");
+  auto run = runOn(R"({"alpha": 1e-6, "beta": 5e9, "flops": 1e30, "memory": 1e30})", kStep);
   ASSERT_TRUE(run->isValid());
   std::vector<NamedAssignment> plans = knownPlans(run->data(), run->mesh());
   plans.push_back({"found", planOnMesh(run->data(), run->mesh(), run->topology(), {}).values});
@@ -112,7 +83,7 @@ TEST_F(Road, KnownPlansMoveAsModelled) {
 TEST_F(Road, RandomPlansTakeAsModelled) {
   constexpr uint64_t kSeed = 20;
   std::unique_ptr<RoadRun> run =
-      runOn(R"({"alpha": 1e-6, "beta": 5e9, "flops": 2e10, "memory": 1e10})");
+      runOn(R"({"alpha": 1e-6, "beta": 5e9, "flops": 2e10, "memory": 1e10})", kStep);
   ASSERT_TRUE(run->isValid());
   std::mt19937_64 random(kSeed);
   std::vector<double> errors;
@@ -182,7 +153,7 @@ TEST_F(Road, LaunchesOfLoopsAreCounted) {
 // Where nothing moves, what is held is what the device program holds, but for the order, which the
 // road chooses so that less is live.
 TEST_F(Road, WholeValuesTakeTheMemoryThatIsForeseen) {
-  auto run = runOn(R"({"alpha": 1e-6, "beta": 5e9, "flops": 2e10, "memory": 1e10})");
+  auto run = runOn(R"({"alpha": 1e-6, "beta": 5e9, "flops": 2e10, "memory": 1e10})", kStep);
   ASSERT_TRUE(run->isValid());
   Assignment whole = knownPlans(run->data(), run->mesh()).front().values;
   std::optional<RoadRun::Step> road = run->step(whole);

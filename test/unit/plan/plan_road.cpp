@@ -10,6 +10,7 @@
 #include "compiler/Registration.h"
 #include "compiler/source/TopologyFile.h"
 #include "dialects/tessera/Marks.h"
+#include "lib/plan/KnownPlans.h"
 #include "lib/plan/Meshes.h"
 #include "lib/plan/Search.h"
 #include "passes/plan/Annotations.h"
@@ -33,6 +34,10 @@ static llvm::cl::opt<bool> found("found", llvm::cl::desc("the plan that the sear
 static llvm::cl::opt<unsigned>
     kernels("kernels", llvm::cl::init(0),
             llvm::cl::desc("of each plan, so many places where computing differs most"));
+static llvm::cl::opt<bool>
+    bounds("bounds",
+           llvm::cl::desc("hold what the search proves against plans that people know, and "
+                          "random ones, as they are compiled"));
 static llvm::cl::opt<bool> print("print", llvm::cl::desc("print the sharded module instead"));
 
 static int fail(const llvm::Twine &what) {
@@ -54,6 +59,52 @@ static void writeComputing(const plan::RoadRun &run, const plan::RoadRun::Comput
         out.value(run.nameOf(op));
     });
   });
+}
+
+// What people write, then with some values elsewhere, then more.
+static double changedIn(unsigned number) {
+  return number % 4 == 3 ? 0.2 : number % 4 == 2 ? 0.03 : 0;
+}
+
+static plan::Assignment drawn(const plan::RoadRun &run, unsigned number) {
+  std::mt19937_64 random(seed * 1000003ull + number);
+  return plan::randomPlan(run.data(), run.mesh(), random, 0.15 + 0.1 * (number % 8),
+                          changedIn(number));
+}
+
+static int holdBounds(plan::RoadRun &run) {
+  std::vector<plan::NamedAssignment> plans = plan::knownPlans(run.data(), run.mesh());
+  plan::RoadRun::Counts proven = run.bounds(plans);
+  plans.push_back({"found", plan::planOnMesh(run.data(), run.mesh(), run.topology(), {}).values});
+  for (unsigned number = 0; number < count; ++number)
+    plans.push_back({"random " + std::to_string(number), drawn(run, number)});
+  for (const plan::NamedAssignment &each : plans) {
+    plan::RoadRun::Counts counted = run.counts(each.values);
+    plan::HiddenTime hiding = run.hiding(each.values);
+    auto step = run.step(each.values, cost::Overlap::Auto);
+    if (!step)
+      return fail(each.kind + ": the road ends");
+    llvm::json::OStream out(llvm::outs());
+    out.object([&] {
+      out.attribute("kind", each.kind);
+      out.attribute("all_bound", proven.all);
+      out.attribute("all", counted.all);
+      out.attribute("hiding_bound", proven.hiding);
+      out.attribute("hiding", counted.hiding);
+      out.attribute("computing_bound", proven.computing);
+      out.attribute("computing", counted.computing);
+      out.attribute("launches", hiding.launches);
+      out.attribute("waits", hiding.exposed);
+      out.attribute("hides", hiding.hidden);
+      out.attribute("road", step->seconds);
+      out.attribute("compute", step->compute);
+      out.attribute("communication", step->communication);
+      out.attribute("overhead", step->overhead);
+    });
+    llvm::outs() << "\n";
+    llvm::outs().flush();
+  }
+  return 0;
 }
 
 int main(int argc, char **argv) {
@@ -85,16 +136,14 @@ int main(int argc, char **argv) {
   plan::RoadRun run(*module);
   if (!run.isValid())
     return fail("no plan's program");
+  if (bounds)
+    return holdBounds(run);
   for (unsigned number = 0; number < count; ++number) {
     if (only >= 0 && int(number) != only)
       continue;
-    std::mt19937_64 random(seed * 1000003ull + number);
-    // What people write, then with some values elsewhere, then more.
-    double changed = number % 4 == 3 ? 0.2 : number % 4 == 2 ? 0.03 : 0;
     plan::Assignment assignment =
-        found
-            ? plan::planOnMesh(run.data(), run.mesh(), run.topology(), {}).values
-            : plan::randomPlan(run.data(), run.mesh(), random, 0.15 + 0.1 * (number % 8), changed);
+        found ? plan::planOnMesh(run.data(), run.mesh(), run.topology(), {}).values
+              : drawn(run, number);
     if (print) {
       run.sharded(assignment)->print(llvm::outs());
       continue;
@@ -110,7 +159,7 @@ int main(int argc, char **argv) {
     out.object([&] {
       out.attribute("seed", int64_t(seed));
       out.attribute("plan", int64_t(number));
-      out.attribute("changed", changed);
+      out.attribute("changed", changedIn(number));
       out.attribute("model", model);
       out.attribute("road", step->seconds);
       out.attribute("reshards", *reshards);
