@@ -240,26 +240,37 @@ private:
     runBoth(searchMeshes, searchMeshes);
     for (std::vector<Candidate> &each : found)
       std::move(each.begin(), each.end(), std::back_inserter(candidates));
-    bool oneFits =
-        llvm::any_of(candidates, [&](const Candidate &each) { return fitsAsCounted(each); });
-    std::vector<plan::Ranked> ranked;
-    for (const Candidate &each : candidates) {
-      ranked.push_back(rankedAs(each));
-      if (compilesSeveral()) {
-        ranked.back().counted = each.likely;
-        continue;
-      }
-      ranked.back().fits = fitsAsCounted(each);
-      ranked.back().bytes = each.bytes;
-      if (!oneFits) // with more computed again the one that needs least may
-        ranked.back().counted = each.bytes;
-    }
-    std::vector<Candidate> ordered;
-    for (size_t number : plan::inOrder(ranked))
-      ordered.push_back(std::move(candidates[number]));
-    candidates = std::move(ordered);
+    orderCandidates();
     planned.searchSeconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+
+  // How much of its launches hides what moves depends on the program, so that two counts take turns. Of large
+  // programs, of which one is compiled, those come first that fit as counted.
+  void orderCandidates() {
+    auto orderBy = [&](double Candidate::*seconds) {
+      std::vector<plan::Ranked> ranked;
+      for (const Candidate &each : candidates) {
+        ranked.push_back(rankedAs(each));
+        ranked.back().counted = each.*seconds;
+        if (!compilesSeveral()) {
+          ranked.back().fits = fitsAsCounted(each);
+          ranked.back().bytes = each.bytes;
+        }
+      }
+      return plan::inOrder(ranked);
+    };
+    bool oneFits =
+        llvm::any_of(candidates, [&](const Candidate &each) { return fitsAsCounted(each); });
+    std::vector<size_t> order;
+    if (compilesSeveral())
+      order = plan::byTurns(orderBy(&Candidate::likely), orderBy(&Candidate::cautious));
+    else // where none fits, with more computed again the one that needs least may
+      order = orderBy(oneFits ? &Candidate::seconds : &Candidate::bytes);
+    std::vector<Candidate> ordered;
+    for (size_t number : order)
+      ordered.push_back(std::move(candidates[number]));
+    candidates = std::move(ordered);
   }
 
   static bool isQuicker(const Candidate &a, const Candidate &b) {

@@ -18,7 +18,9 @@ struct Candidate {
   double bytes = 0;                   // that a device holds at its peak, as the search counts
   double again = 0;                   // of `seconds`: copies that are brought again so that it fits
   double computing = 0, leastComputing = 0; // of `seconds`; of any plan on the mesh
-  double likely = 0; // seconds where communication hides: what is compiled first
+  // Seconds where communication hides behind launches, and where behind half of them: what takes least of the
+  // one, then of the other, is compiled first.
+  double likely = 0, cautious = 0;
   // Where communication hides behind computing, and what no plan on the mesh is below then; 0: not known.
   plan::HiddenTime hiding;
   double hidingBound = 0;

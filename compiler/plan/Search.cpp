@@ -35,13 +35,16 @@ void count(Candidate &candidate, plan::AssignmentPrices &prices, const plan::Opt
   plan::StepParts parts;
   candidate.seconds = prices.seconds(candidate.folded, &parts);
   candidate.computing = parts.computing;
-  candidate.likely = plan::hiddenTimeOf(prices, candidate.folded).seconds();
+  plan::HiddenTime time = plan::hiddenTimeOf(prices, candidate.folded);
+  candidate.likely = time.seconds();
+  candidate.cautious = time.cautiousSeconds();
   double capacity = options.memory ? double(options.memory) : plan::kImpossible;
   plan::AssignmentPrices::Fitted fitted = prices.fitted(candidate.folded, capacity);
   candidate.bytes = fitted.bytes;
   candidate.again = fitted.bytes <= capacity ? fitted.seconds : 0;
   candidate.seconds += candidate.again;
   candidate.likely += candidate.again;
+  candidate.cautious += candidate.again;
 }
 
 std::vector<Candidate> candidatesOn(const OnMesh &onMesh, const plan::KnownPlans &known,

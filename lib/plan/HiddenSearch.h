@@ -28,6 +28,10 @@ struct HiddenTime {
   // By how much what could hide is longer than what hides it; below zero: it all hides.
   double excess() const { return hidden - kBeside * computing - launches; }
   double seconds() const { return at(0) + std::max(0.0, excess()); }
+  // Where launches, too, hide half of what they are long enough for.
+  double cautiousSeconds() const {
+    return at(0) + std::max(0.0, hidden - kBeside * (computing + launches));
+  }
   double at(double share) const { return computing + launches + exposed + share * excess(); }
 };
 

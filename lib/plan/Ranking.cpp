@@ -39,4 +39,16 @@ std::vector<size_t> inOrder(llvm::ArrayRef<Ranked> plans) {
   return order;
 }
 
+std::vector<size_t> byTurns(llvm::ArrayRef<size_t> one, llvm::ArrayRef<size_t> other) {
+  std::vector<size_t> order;
+  std::vector<bool> isTaken(one.size());
+  for (auto [a, b] : llvm::zip_equal(one, other))
+    for (size_t plan : {a, b})
+      if (!isTaken[plan]) {
+        isTaken[plan] = true;
+        order.push_back(plan);
+      }
+  return order;
+}
+
 } // namespace tessera::plan

@@ -29,4 +29,7 @@ size_t bestOf(llvm::ArrayRef<Ranked> plans);
 // All of them, the best of those that are left each time.
 std::vector<size_t> inOrder(llvm::ArrayRef<Ranked> plans);
 
+// Two orders of the same plans in one: the first of each, the second of each, .., each plan once.
+std::vector<size_t> byTurns(llvm::ArrayRef<size_t> one, llvm::ArrayRef<size_t> other);
+
 } // namespace tessera::plan

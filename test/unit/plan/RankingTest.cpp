@@ -40,5 +40,10 @@ TEST(Ranking, AnOrderTakesTheBestOfWhatIsLeft) {
   EXPECT_TRUE(inOrder({}).empty());
 }
 
+TEST(Ranking, TwoOrdersTakeTurns) {
+  EXPECT_EQ(byTurns({2, 0, 1}, {2, 0, 1}), (std::vector<size_t>{2, 0, 1}));
+  EXPECT_EQ(byTurns({0, 1, 2, 3}, {3, 0, 2, 1}), (std::vector<size_t>{0, 3, 1, 2}));
+}
+
 } // namespace
 } // namespace tessera::plan
