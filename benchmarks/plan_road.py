@@ -1,12 +1,12 @@
 """What the search for shardings thinks that random plans take, beside what the compiler makes of them.
 
-    benchmarks/plan_road.py PROGRAM.mlir|FOLDER .. [--mesh=x=2,y=4] [--count=8] [--seed=1] [--topology=FILE] [--found] [--kernels=N]
+    benchmarks/plan_road.py PROGRAM.mlir|FOLDER .. [--mesh=x=2,y=4] [--count=8] [--seed=1] [--topology=FILE] [--found|--kind=KIND] [--kernels=N]
     benchmarks/plan_road.py PROGRAM.mlir|FOLDER .. --bounds [--mesh=x=8] [--count=8] [--seed=1] [--topology=FILE]
 
 Annotations are taken out. Of each program `count` plans are drawn by the seed: some arguments get random shardings, of which
 those of all other values follow by propagation; every fourth plan has 3% of its values elsewhere, every fourth 20%. The
 search's price of each is held against the predicted step of the device program, where nothing goes on beside a collective,
-and its memory against the program's. --found takes the plan that the search finds instead. --kernels says where computing
+and its memory against the program's. --found takes the plan that the search finds instead, --kind="fsdp x tensor" one that people know. --kernels says where computing
 differs most: N places, each with what the search counts, what the road's kernels take (us), and these; below it the ops.
 
 Median of the differences: at most 2%, the largest 10%.
@@ -83,6 +83,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--topology", help="a machine's file")
     parser.add_argument("--found", action="store_true", help="the plan that the search finds, instead of random ones")
+    parser.add_argument("--kind", help="the plan that people know by this name, instead")
     parser.add_argument("--kernels", type=int, default=0, help="places where computing differs most")
     parser.add_argument("--bounds", action="store_true", help="hold what the search proves against plans")
     options = parser.parse_args()
@@ -93,7 +94,7 @@ def main():
     print(f"{'':32s}{'plan':>5s}{'elsewhere':>10s}{'search ms':>12s}{'road ms':>12s}{'ratio':>8s}{'C ms':>12s}{'computes':>12s}{'ratio':>8s}"
           f"{'moves':>12s}{'memory':>8s}")
     errors, peaks = [], []
-    wanted = ["--found", "--count=1"] if options.found else [f"--count={options.count}"]
+    wanted = [f"--kind={options.kind}", "--count=1"] if options.kind else ["--found", "--count=1"] if options.found else [f"--count={options.count}"]
     for path, plans in plans_by_program(options.programs, options, [*wanted, f"--kernels={options.kernels}"]):
         for plan in plans:
             ratio, peak = plan["model"] / plan["road"], plan["model_peak"] / plan["peak"]

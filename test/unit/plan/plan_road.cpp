@@ -34,6 +34,9 @@ static llvm::cl::opt<bool> found("found", llvm::cl::desc("the plan that the sear
 static llvm::cl::opt<unsigned>
     kernels("kernels", llvm::cl::init(0),
             llvm::cl::desc("of each plan, so many places where computing differs most"));
+static llvm::cl::opt<std::string>
+    kind("kind",
+         llvm::cl::desc("the plan that people know by this name instead: \"fsdp x tensor\""));
 static llvm::cl::opt<bool>
     bounds("bounds",
            llvm::cl::desc("hold what the search proves against plans that people know, and "
@@ -70,6 +73,14 @@ static plan::Assignment drawn(const plan::RoadRun &run, unsigned number) {
   std::mt19937_64 random(seed * 1000003ull + number);
   return plan::randomPlan(run.data(), run.mesh(), random, 0.15 + 0.1 * (number % 8),
                           changedIn(number));
+}
+
+// None: people know none of that kind here.
+static std::optional<plan::Assignment> knownOfKind(const plan::RoadRun &run) {
+  for (plan::NamedAssignment &each : plan::knownPlans(run.data(), run.mesh()))
+    if (each.kind == kind)
+      return std::move(each.values);
+  return std::nullopt;
 }
 
 static int holdBounds(plan::RoadRun &run) {
@@ -138,12 +149,16 @@ int main(int argc, char **argv) {
     return fail("no plan's program");
   if (bounds)
     return holdBounds(run);
+  std::optional<plan::Assignment> known = knownOfKind(run);
+  if (!known && !kind.empty())
+    return fail("no plan is known as '" + kind + "'");
   for (unsigned number = 0; number < count; ++number) {
     if (only >= 0 && int(number) != only)
       continue;
     plan::Assignment assignment =
-        found ? plan::planOnMesh(run.data(), run.mesh(), run.topology(), {}).values
-              : drawn(run, number);
+        known   ? *known
+        : found ? plan::planOnMesh(run.data(), run.mesh(), run.topology(), {}).values
+                : drawn(run, number);
     if (print) {
       run.sharded(assignment)->print(llvm::outs());
       continue;
