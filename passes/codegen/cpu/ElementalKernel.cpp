@@ -70,7 +70,7 @@ bool Nest::emit() {
     return true;
   if (rows)
     scratchOffset = function.reserveScratch(rows->bytes);
-  if (!build())
+  if (!build() || !writeOutColumns())
     return false;
 
   llvm::SmallVector<GridLoop> grid = gridLoops();
@@ -112,8 +112,15 @@ void Nest::emitRoots(bool ofRows) {
   // What a row keeps stays: only results go past the caches.
   emitter->streams = isStreamed;
   streams |= isStreamed;
+  int64_t columns = columnsWrittenOut();
+  for (size_t i = 0; columns > 1 && i < values.size(); i += columns) {
+    llvm::SmallVector<Emitter::Column> row;
+    for (auto [root, re, im] : llvm::ArrayRef(values).slice(i, columns))
+      row.push_back({re, root->kind, root->offset});
+    emitter->storeColumns(function.outputBuffer(roots[i].output), row);
+  }
   for (auto [root, re, im] : values)
-    if (!root->isPart)
+    if (!root->isPart && columns == 1)
       emitter->store(function.outputBuffer(root->output), root->kind, root->offset, re, im);
   emitter->streams = false;
 }
@@ -366,12 +373,14 @@ void Nest::emitLines(llvm::ArrayRef<unsigned> group, Range range,
 
 // Whether results go past the caches: of a large array nothing is left there for its reader.
 bool Nest::goesPastCaches(int64_t least) const {
-  int64_t points = pointsOf(g->graph, dims);
+  int64_t columns = columnsWrittenOut(), points = pointsOf(g->graph, dims) * columns;
   const Root *first = firstOfPoints();
+  bool isOneArray = columns > 1 && roots.size() == size_t(columns);
   return first && llvm::all_of(roots, [&](const Root &root) {
            if (root.isPart || root.isOfRow)
              return true;
-           return root.offset == first->offset && root.offset->nodes.empty() && !root.value.im &&
+           bool isWithFirst = isOneArray || root.offset == first->offset;
+           return isWithFirst && root.offset->nodes.empty() && !root.value.im &&
                   byteSize(root.kind) == byteSize(first->kind) &&
                   points * byteSize(root.kind) >= least &&
                   function.kernel.inplaceOf(root.output) < 0;

@@ -89,6 +89,14 @@ public:
   // value[index] = re (, im), by the current lanes.
   void store(Value pointer, ElementKind kind, Index offset, Value re, Value im = nullptr);
 
+  // The same of elements that lie side by side.
+  struct Column {
+    Value value;
+    ElementKind kind;
+    Index offset;
+  };
+  void storeColumns(Value pointer, llvm::ArrayRef<Column> columns);
+
   // The columns of a square of vectors (as many as each has elements), or of several squares that
   // lie side by side in them.
   llvm::SmallVector<Value> transpose(llvm::SmallVector<Value> rows);
@@ -164,6 +172,8 @@ private:
   void storePastCaches(Value value, Value to, int64_t bytes, bool isNarrow);
   bool reachesFar(Node *node);
   Value gather(Node *node, Value base, int64_t stride, Value laneOffsets, Value mask);
+  int64_t mostApart(ElementKind kind) const;
+  Value loadFarApart(Node *node, Value base, int64_t stride);
   // Of elements near each other, at constant places: one load and a shuffle; null: it is not that.
   Value loadNear(Node *node, Value base, Value perLane, Value mask);
   Value iota(Node *node);

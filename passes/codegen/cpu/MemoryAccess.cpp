@@ -214,6 +214,8 @@ Value Emitter::load(Node *node) {
   }
   if (stride >= 2 && stride <= 4 && !perLane && !mask)
     return loadApart(*this, node, base, stride);
+  if (stride > 4 && stride <= mostApart(node->kind) && !perLane && !mask)
+    return loadFarApart(node, base, stride);
   if (!stride && perLane && !node->mask)
     if (Value near = loadNear(node, base, perLane, mask))
       return near;

@@ -207,7 +207,8 @@ bool NestGraph::fill(const Box *box, unsigned firstLoop) {
   outerDims = 0;
   if (!phase.empty())
     g->builder.leaveOutZeros();
-  for (auto [i, size] : llvm::enumerate(shape())) {
+  size_t loops = shape().size() - (writtenOut > 1);
+  for (auto [i, size] : llvm::enumerate(shape().take_front(loops))) {
     Every every = phase.empty() ? Every() : phase[i];
     int64_t points =
         std::min<int64_t>(llvm::divideCeil(size - every.first, every.step), every.count);
@@ -221,59 +222,66 @@ bool NestGraph::fill(const Box *box, unsigned firstLoop) {
       std::tie(graph.dims[dim].low, graph.dims[dim].high) = range;
   if (rows)
     bindRows(index);
-  for (unsigned output : outputs) {
-    mlir::Value value = kernel.outputs()[output];
-    std::optional<ElementType> type = elementType(value.getType());
-    if (!type) {
-      mlir::emitError(value.getLoc(), "no kernel code for element type ") << value.getType();
-      return false;
-    }
-    if (rows && outerDims < dims.size() && shapeOf(value) != shape() && isOfRows(*rows, value)) {
-      roots.push_back(rowRoot(output, *type));
-      if (!roots.back().value)
+  for (unsigned output : outputs)
+    for (int64_t column = 0; column < writtenOut; ++column) {
+      llvm::SmallVector<Index, 6> point(index);
+      if (writtenOut > 1)
+        point.push_back(graph.constant(column));
+      if (!addRoot(output, point))
         return false;
-      continue;
     }
-    if (sums && isPartOf(*sums, value)) {
-      roots.push_back(partRoot(output, *type, index));
-      if (!roots.back().value)
-        return false;
-      continue;
-    }
-    // Outputs of as many elements but other shapes go along in the same order.
-    llvm::SmallVector<Index, 6> from(index);
-    if (!update && shapeOf(value) != shape())
-      from = graph.delinearise(graph.linearise(index, shape()), shapeOf(value));
-    llvm::SmallVector<Index, 6> to(from);
-    mlir::Value computed = value;
-    if (update) {
-      mlir::Operation *op = value.getDefiningOp();
-      computed = op->getOperand(1);
-      for (auto [d, size] : llvm::enumerate(shape())) {
-        Index start =
-            g->builder.clampedStart(op->getOperand(d + 2), {}, nullptr, shapeOf(value)[d] - size);
-        if (!start)
-          return false;
-        to[d] = graph.add(start, index[d]);
-      }
-    }
-    Element element = g->builder.at(computed, from);
-    if (!element)
-      return false;
-    Index offset = update ? graph.linearise(to, shapeOf(value)) : graph.linearise(index, shape());
-    if (type->complex)
-      offset = graph.multiply(offset, 2);
-    ElementKind kind = type->kind;
-    // Moving keeps every bit, those of NaN and of subnormal numbers too.
-    if (Node *bits = graph.movedBits(element.re))
-      element.re = bits, kind = bits->kind;
-    roots.push_back({output, element, kind, offset});
-  }
   if (graph.dims.size() > 128) {
     mlir::emitError(kernel.body->getTerminator()->getLoc(),
                     "a kernel with more than 128 loops; fuse fewer operations");
     return false;
   }
+  return true;
+}
+
+bool NestGraph::addRoot(unsigned output, llvm::ArrayRef<Index> index) {
+  Graph &graph = g->graph;
+  mlir::Value value = kernel.outputs()[output];
+  std::optional<ElementType> type = elementType(value.getType());
+  if (!type) {
+    mlir::emitError(value.getLoc(), "no kernel code for element type ") << value.getType();
+    return false;
+  }
+  if (rows && outerDims < dims.size() && shapeOf(value) != shape() && isOfRows(*rows, value)) {
+    roots.push_back(rowRoot(output, *type));
+    return bool(roots.back().value);
+  }
+  if (sums && isPartOf(*sums, value)) {
+    roots.push_back(partRoot(output, *type, index));
+    return bool(roots.back().value);
+  }
+  // Outputs of as many elements but other shapes go along in the same order.
+  llvm::SmallVector<Index, 6> from(index);
+  if (!update && shapeOf(value) != shape())
+    from = graph.delinearise(graph.linearise(index, shape()), shapeOf(value));
+  llvm::SmallVector<Index, 6> to(from);
+  mlir::Value computed = value;
+  if (update) {
+    mlir::Operation *op = value.getDefiningOp();
+    computed = op->getOperand(1);
+    for (auto [d, size] : llvm::enumerate(shape())) {
+      Index start =
+          g->builder.clampedStart(op->getOperand(d + 2), {}, nullptr, shapeOf(value)[d] - size);
+      if (!start)
+        return false;
+      to[d] = graph.add(start, index[d]);
+    }
+  }
+  Element element = g->builder.at(computed, from);
+  if (!element)
+    return false;
+  Index offset = update ? graph.linearise(to, shapeOf(value)) : graph.linearise(index, shape());
+  if (type->complex)
+    offset = graph.multiply(offset, 2);
+  ElementKind kind = type->kind;
+  // Moving keeps every bit, those of NaN and of subnormal numbers too.
+  if (Node *bits = graph.movedBits(element.re))
+    element.re = bits, kind = bits->kind;
+  roots.push_back({output, element, kind, offset});
   return true;
 }
 
@@ -305,6 +313,34 @@ bool NestGraph::build() {
 }
 
 bool NestGraph::rebuild(const Box &box) { return construct(&box); }
+
+// As roots of their own the columns of several rows lie side by side in vectors; as pieces, each of them is
+// written a few elements apart. Of a wide piece the elements of a row are written at once anyhow.
+bool NestGraph::writeOutColumns() {
+  constexpr int64_t mostColumns = 8, mostOfPiece = 5, leastRows = 16;
+  constexpr size_t mostNodes = 320;
+  if (rows || sums || update || !phase.empty() || shape().size() < 2 || dims.empty())
+    return true;
+  int64_t columns = shape().back(), points = pointsOf(g->graph, dims);
+  if (g->graph.dims[dims.back()].size != columns || columns > mostColumns ||
+      points < leastRows * columns)
+    return true;
+  llvm::SmallVector<int64_t> cuts{0, columns};
+  for (auto [dim, at] : g->graph.wantedCuts)
+    if (dim == dims.back())
+      cuts.push_back(at);
+  llvm::sort(cuts);
+  for (size_t i = 0; i + 1 < cuts.size(); ++i)
+    if (cuts.size() == 2 || cuts[i + 1] - cuts[i] > mostOfPiece)
+      return true;
+  std::vector<Node *> live = Graph::reachable(rootNodes());
+  bool isPlain = llvm::none_of(roots, [](const Root &root) { return root.value.im != nullptr; }) &&
+                 llvm::none_of(live, [](Node *node) { return node->op == Op::Reduced; });
+  if (!isPlain || live.size() * columns > mostNodes)
+    return true;
+  writtenOut = columns;
+  return build();
+}
 
 std::vector<Box> NestGraph::boxes() const {
   if (sums)
@@ -448,6 +484,11 @@ bool NestGraph::keepsVectors(llvm::ArrayRef<Node *> live, unsigned lastDim) cons
       // fill no vector.
       bool areLong = r.order == Reduction::Rows && pointsOf(g->graph, r.dims) > 4;
       int64_t mostApart = areLong || reducedIsGood ? 1 : 4;
+      // The best of a short row is found in fewer steps beside those of other rows.
+      if (r.best != Reduction::NoBest && pointsOf(g->graph, r.dims) <= 8) {
+        mostApart = 8;
+        reducedIsGood = false;
+      }
       bool keptIsGood = keptIsFree || (kept >= 1 && kept <= mostApart);
       along += keptIsGood && !keptIsFree;
       against += !keptIsGood;

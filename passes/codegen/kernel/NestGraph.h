@@ -52,6 +52,11 @@ public:
   bool rebuild(const Box &box);
   // The parts that the graph which was built last wants to be cut into; none where it is one.
   std::vector<Box> boxes() const;
+  // Builds the graph anew without the innermost loop, whose few columns are roots of their own then, where
+  // they are pieces of a concatenation or have an edge of a padding among them; else it stays.
+  bool writeOutColumns();
+  // How many columns are written out; the roots of an output are theirs, in order. 1: none.
+  int64_t columnsWrittenOut() const { return writtenOut; }
   // The phases that leave out zeros, of a convolution's dilated operand and of its padding; none where
   // there is nothing to leave out, or that costs more than it saves.
   std::vector<Phase> phases() const;
@@ -98,11 +103,13 @@ private:
   Root rowRoot(unsigned output, ElementType type);
   Root partRoot(unsigned output, ElementType type, llvm::ArrayRef<Index> index);
   bool construct(const Box *box);
+  bool addRoot(unsigned output, llvm::ArrayRef<Index> index);
 
   llvm::ArrayRef<unsigned> outputs;
   bool update;
   Phase phase;
   SplitTable splits;
+  int64_t writtenOut = 1;
   llvm::SmallVector<Index, 6> rowIndex; // of the row that is taken
 };
 

@@ -51,6 +51,18 @@ def interleave(b):
     return b.emit("stablehlo.add", halves, [(x.element, shape)], lambda p, q: [p + q])
 
 
+def columns_of_rows(b):
+    """Columns of short rows, of coordinates or colours, in another order and partly computed, joined again."""
+    if b.parent or b.element.kind not in "fiu":
+        return False
+    rows, columns = b.rng.choice([15, 16, 33, 64, 70, 150]), b.rng.randint(2, 8)
+    x = b.argument(b.element, (rows, columns), 5)
+    parts = [part(b, x, 1, d, d + 1) for d in b.rng.sample(range(columns), columns)]
+    for i in b.rng.sample(range(columns), columns // 2):
+        parts[i] = b.emit("stablehlo.maximum", [parts[i], parts[i - 1]], [(x.element, (rows, 1))], lambda p, q: [np.maximum(p, q)])[0]
+    return join(b, parts, 1)
+
+
 def against_reduction(b):
     """x - max(x) or x * sum(x), as softmax and norms have it: reduce, broadcast back, combine."""
     x = b.pick(lambda v: v.rank and v.size > 1 and v.element.kind in "fiu")
@@ -230,5 +242,5 @@ def large_column_sums(b):
     return True
 
 
-FAMILY = [(large_column_sums, 0.15), (roll, 1), (interleave, 0.5), (against_reduction, 1.5), (quotient, 1), (in_place, 1), (square, 0.5),
+FAMILY = [(large_column_sums, 0.15), (roll, 1), (columns_of_rows, 0.5), (interleave, 0.5), (against_reduction, 1.5), (quotient, 1), (in_place, 1), (square, 0.5),
           (large_chain, 0.15), (over_its_operand, 0.8), (turned_product, 0.3), (parts_that_meet, 1.2)]

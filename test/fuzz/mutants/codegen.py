@@ -8,6 +8,7 @@ FOLD = "passes/codegen/kernel/InlineReductions.cpp"
 PANELS = "passes/codegen/cpu/ContractionPanels.cpp"
 TILES = "passes/codegen/cpu/Contraction.cpp"
 GRAPH = "passes/codegen/kernel/Graph.cpp"
+APART = "passes/codegen/cpu/ElementsApart.cpp"
 
 MUTANTS = [
     mutant("codegen.windows-that-overlap-at-once", "passes/codegen/cpu/SelectAndScatter.cpp",
@@ -157,4 +158,16 @@ MUTANTS = [
     mutant("codegen.part-by-inner-loops", "passes/codegen/cpu/PartSums.cpp",
            "number = b.CreateNSWAdd(b.CreateNSWMul(number, e.i64(⟦parts⟧)), at);", "sums.shape[dim]",
            "parts of a sum over columns lie as far apart as the rows they are of"),
+    mutant("codegen.column-of-another-row", APART,
+           "picks.push_back(of == column ? ⟦lanes + row⟧ :", "lanes + lane",
+           "columns that are written together: all but the first are those of rows further on"),
+    mutant("codegen.column-where-it-was", APART,
+           "int before = ⟦column > 1 ? lane : row⟧;", "row",
+           "of columns that are written together, what is in its place already is taken from where it was before"),
+    mutant("codegen.apart-from-the-first-register", APART,
+           "picks.push_back(⟦inRegister + place⟧);", "place",
+           "elements five to eight apart: of two registers both halves are taken from the first"),
+    mutant("codegen.column-of-the-first", "passes/codegen/kernel/NestGraph.cpp",
+           "point.push_back(graph.constant(⟦column⟧));", "0",
+           "short rows that are written out: all columns are the first one's, in its place"),
 ]

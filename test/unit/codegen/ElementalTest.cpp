@@ -212,5 +212,97 @@ TEST(Reduction, SoftmaxOfLargeNumbers) {
   }
 }
 
+// Columns of short rows that are pieces of a concatenation, moved and computed by turns, of columns that lie
+// as far apart: by whole registers. A padding goes around them.
+TEST(Elemental, ColumnsOfShortRows) {
+  for (int64_t columns = 2; columns <= 9; ++columns)
+    for (int64_t rows : {1, 15, 16, 17, 64, 77, 1000, 50'003}) {
+      std::string out = tensor({rows, columns}), row = tensor({rows, 1}),
+                  padded = tensor({rows, columns + 2}), body, pieces, types;
+      for (int64_t j = 0; j < columns; ++j) {
+        std::string number = std::to_string(j), piece = "%s" + number;
+        int64_t from = columns - 1 - j;
+        body += piece + " = stablehlo.slice %x [0:" + std::to_string(rows) + ", " +
+                std::to_string(from) + ":" + std::to_string(from + 1) + "] : (" + out + ") -> " +
+                row + "\n";
+        if (j % 2) {
+          body += "%p" + number + " = stablehlo.multiply " + piece + ", %y : " + row + "\n";
+          piece = "%p" + number;
+        }
+        pieces += (j ? ", " : "") + piece;
+        types += (j ? ", " : "") + row;
+      }
+      body += "%c = stablehlo.concatenate " + pieces + ", dim = 1 : (" + types + ") -> " + out +
+              "\n%q = stablehlo.pad %c, %z, low = [0, 1], high = [0, 1], interior = [0, 0] : (" +
+              out + ", tensor<f32>) -> " + padded + "\nexec.yield %c, %q : " + out + ", " + padded;
+      Floats x = numbers(rows * columns), y = numbers(rows, 2);
+      auto got = runKernel("(%x: " + out + ", %y: " + row + ", %z: tensor<f32>) -> (" + out + ", " +
+                               padded + ")",
+                           body, {x, y, {9}});
+      for (int64_t i = 0; i < rows; ++i)
+        for (int64_t j = 0; j < columns + 2; ++j) {
+          bool isEdge = j == 0 || j == columns + 1;
+          float want = isEdge ? 9 : x[i * columns + columns - j] * (j % 2 ? 1 : y[i]);
+          ASSERT_EQ(got[1][i * (columns + 2) + j], want)
+              << rows << "x" << columns << " padded, at " << i << ", " << j;
+          if (!isEdge)
+            ASSERT_EQ(got[0][i * columns + j - 1], want)
+                << rows << "x" << columns << " at " << i << ", " << j - 1;
+        }
+    }
+}
+
+// Of several rows at once: the first of equal ones, or of those that are no numbers.
+TEST(Reduction, BestOfShortRows) {
+  for (int64_t columns = 3; columns <= 9; ++columns)
+    for (int64_t rows : {1, 15, 16, 17, 77, 1000}) {
+      std::string in = tensor({rows, columns}), places = tensor({rows, columns}, "i32"),
+                  out = tensor({rows}), places1 = tensor({rows}, "i32");
+      Floats x = numbers(rows * columns);
+      for (size_t i = 0; i < x.size(); ++i)
+        x[i] = i % 23 == 5 ? std::nanf("") : std::round(3 * x[i]);
+      auto got = runKernel(
+          "(%x: " + in + ") -> (" + out + ", " + out + ")",
+          "%low = stablehlo.constant dense<0xFF800000> : tensor<f32>\n"
+          "%zero = stablehlo.constant dense<0> : tensor<i32>\n"
+          "%i = stablehlo.iota dim = 1 : " +
+              places +
+              "\n%r:2 = stablehlo.reduce(%x init: %low), (%i init: %zero) across dimensions = [1] "
+              ": "
+              "(" +
+              in + ", " + places + ", tensor<f32>, tensor<i32>) -> (" + out + ", " + places1 +
+              ") reducer(%a: tensor<f32>, %b: tensor<f32>) (%c: tensor<i32>, %d: tensor<i32>) {\n"
+              "%0 = stablehlo.compare GT, %a, %b, FLOAT : (tensor<f32>, tensor<f32>) -> "
+              "tensor<i1>\n"
+              "%1 = stablehlo.compare NE, %a, %a, FLOAT : (tensor<f32>, tensor<f32>) -> "
+              "tensor<i1>\n"
+              "%2 = stablehlo.or %0, %1 : tensor<i1>\n"
+              "%3 = stablehlo.compare EQ, %a, %b, FLOAT : (tensor<f32>, tensor<f32>) -> "
+              "tensor<i1>\n"
+              "%4 = stablehlo.compare LT, %c, %d, SIGNED : (tensor<i32>, tensor<i32>) -> "
+              "tensor<i1>\n"
+              "%5 = stablehlo.and %3, %4 : tensor<i1>\n"
+              "%6 = stablehlo.or %2, %5 : tensor<i1>\n"
+              "%7 = stablehlo.select %2, %a, %b : tensor<i1>, tensor<f32>\n"
+              "%8 = stablehlo.select %6, %c, %d : tensor<i1>, tensor<i32>\n"
+              "stablehlo.return %7, %8 : tensor<f32>, tensor<i32>\n}\n"
+              "%f = stablehlo.convert %r#1 : (" +
+              places1 + ") -> " + out + "\nexec.yield %r#0, %f : " + out + ", " + out,
+          {x});
+      for (int64_t i = 0; i < rows; ++i) {
+        int64_t best = 0;
+        for (int64_t j = 1; j < columns; ++j) {
+          float old = x[i * columns + best], fresh = x[i * columns + j];
+          if (!std::isnan(old) && (std::isnan(fresh) || fresh > old))
+            best = j;
+        }
+        float number = x[i * columns + best];
+        ASSERT_EQ(got[1][i], best) << rows << "x" << columns << " at " << i;
+        ASSERT_TRUE(got[0][i] == number || (std::isnan(number) && std::isnan(got[0][i])))
+            << rows << "x" << columns << " at " << i;
+      }
+    }
+}
+
 } // namespace
 } // namespace tessera::test
