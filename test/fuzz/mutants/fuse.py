@@ -52,4 +52,7 @@ MUTANTS = [
     mutant("fuse.rows-of-several-parts", "lib/fusion/GraphFacts.cpp",
            "return ⟦!rows || table.rowsFrom.lookup(rows) >= outer⟧;", "true",
            "a kernel that keeps rows makes parts of sums over a dimension of the same rows"),
+    mutant("fuse.result-of-others", "passes/fuse/FormKernels.cpp",
+           "return it == graph.numbers.end() || ⟦!inside.contains(it->second)⟧ ||", "false",
+           "of a reduction of several arrays a result is dropped that only other kernels read"),
 ]

@@ -4,6 +4,8 @@ from mutant import mutant
 ORDER = "passes/order/BlockTasks.cpp"
 LIVE = "passes/memory/Liveness.cpp"
 INPLACE = "passes/memory/InplaceOperands.cpp"
+LOOPS = "passes/memory/FormLoopKernels.cpp"
+LOOP = "passes/codegen/cpu/LoopKernel.cpp"
 
 MUTANTS = [
     mutant("order.through-views", ORDER,
@@ -51,4 +53,10 @@ MUTANTS = [
     mutant("memory.no-wait", "passes/memory/EmitProgram.cpp",
            "⟦exec::WaitOp::create(b, loc, sites.lookup(wait.getHandle().getDefiningOp()));⟧", "",
            "the program does not wait for its collectives"),
+    mutant("loops.exchanged-in-turn", LOOP,
+           "if (⟦pointer != state[i] && llvm::is_contained(state, pointer)⟧) { Value saved", "false",
+           "a loop in one kernel: of two values that it exchanges the second gets what the first has become"),
+    mutant("loops.either-goes-on", LOOPS,
+           "return ⟦AndOp::create(b, loc, values[0], isBelow).getResult()⟧;", "OrOp::create(b, loc, values[0], isBelow).getResult()",
+           "a loop that data ends, by kernels of many trips: each makes all of them, whatever the data say"),
 ]
