@@ -1,0 +1,419 @@
+"""Programs of elements, rows, columns, movements, sorts and running sums, and those that the host takes part in."""
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from program_table import program
+
+
+@program((128, 256), (256,))
+def add_row(x, y):
+    return jnp.exp(x + y)
+
+
+@program((1000, 37), (1000, 37), least=1.05)
+def no_multiple_of_anything(x, y):
+    return jnp.where(x > y, x * 2 - y, jnp.sqrt(jnp.abs(y)) / (1 + x * x))
+
+
+@program((33, 130), banks=1.05)
+def transposed(x):
+    return x.T + 1, x[::2, 5:90], x[::-1]
+
+
+@program((64, 96), (96, 64), least=1.05, banks=1.05)
+def transposed_and_added(x, y):
+    return x.T + y, (x + y.T).astype(jnp.bfloat16)
+
+
+@program((3, 40, 72), dtypes="uint8", banks=1.05)
+def transposed_bytes(x):
+    return x.transpose(0, 2, 1) + 1
+
+
+@program((17, 64), (17, 30))
+def concatenated(x, y):
+    return jnp.concatenate([x, -y, x], axis=1), jnp.pad(y, ((1, 2), (0, 3)), constant_values=7)
+
+
+@program((64, 96), dtypes="bfloat16", least=1.05)
+def bf16(x):
+    return x * x + jnp.bfloat16(0.3), jnp.tanh(x.astype(jnp.float32))
+
+
+@program((100, 37), (5, 37, 53), (5,), dtypes=["float32", "float32", "uint8"])
+def ragged_rows(x, w, sizes):
+    return lax.ragged_dot(x, w, (sizes % 40).astype(jnp.int32))
+
+
+@program((60, 16), (14, 16, 24), (14,), dtypes=["float32", "float32", "uint8"])
+def ragged_short_rows(x, w, sizes):
+    return lax.ragged_dot(x, w, (sizes % 8).astype(jnp.int32))
+
+
+@program((150, 40), (3, 40, 72), (3,), (150, 72), dtypes=["float32", "float32", "uint8", "float32"])
+def ragged_gradients(x, w, sizes, g):
+    return jax.vjp(lambda x, w: lax.ragged_dot(x, w, (sizes % 70).astype(jnp.int32)), x, w)[1](g)
+
+
+@program((150, 64), (4, 64, 72), (4,), (150, 72), dtypes=["bfloat16", "bfloat16", "uint8", "bfloat16"], near=True)
+def ragged_bf16(x, w, sizes, g):
+    product, back = jax.vjp(lambda x, w: lax.ragged_dot(x, w, (sizes % 50).astype(jnp.int32)), x, w)
+    return product, *back(g)
+
+
+@program((50, 40), dtypes="float16")
+def f16(x):
+    return x * x - x / 3, x.astype(jnp.float32) * 1e-3
+
+
+@program((3000,), (3000,), dtypes="int32")
+def integers(x, y):
+    return x // jnp.where(y == 0, 3, y), x % 7, jnp.bitwise_xor(x << 3, y >> 2), lax.population_count(x), lax.clz(y), jnp.maximum(x, y)
+
+
+@program((300,), (300,), dtypes=("uint8", "int64"))
+def narrow_and_wide(x, y):
+    return x + 200, x // 3, y * y, y >> 7, (y > 5) & (x < 100)
+
+
+@program((40, 50))
+def functions(x):
+    return jnp.exp(x), jnp.log(jnp.abs(x)), jnp.tanh(x), jax.nn.sigmoid(x), lax.erf(x), jnp.expm1(x), jnp.log1p(jnp.abs(x)), jnp.power(jnp.abs(x), 1.7), lax.cbrt(x), jnp.arctan2(x, 2 - x), jnp.sign(x), jnp.round(x * 8)
+
+
+@program((20, 30), dtypes="float64")
+def doubles(x):
+    return x * x / 3 + jnp.sqrt(jnp.abs(x)), jnp.floor(x), x.astype(jnp.float32)
+
+
+@program((6, 40), (6, 40), dtypes="float64")
+def functions_of_doubles(x, y):
+    near = (jnp.exp(x), jnp.expm1(x), jnp.log(jnp.abs(x)), jnp.log1p(jnp.abs(x)), jnp.tanh(x), jax.nn.sigmoid(x), lax.erf(x), lax.erfc(x), lax.cbrt(x))
+    wide = x * jnp.exp2(jnp.round(y * 300))  # magnitudes of all kinds
+    return *near, jnp.sin(wide), jnp.cos(wide), jnp.tan(wide), jnp.arctan2(wide, y), jnp.power(jnp.abs(wide), y), jnp.log(jnp.abs(wide)), lax.lgamma(x)
+
+
+@program((5, 30), (5, 30), dtypes="complex128")
+def functions_of_complex_doubles(x, y):
+    return jnp.exp(x), jnp.log(y), jnp.sqrt(x), x ** y, jnp.tanh(y), jnp.sin(x)
+
+
+@program((4, 50), dtypes="float32")
+def huge_angles(x):
+    wide = x * jnp.exp2(jnp.round(x * 40))
+    return jnp.sin(wide), jnp.cos(wide), jnp.tan(wide)
+
+
+@program((4, 200), dtypes="float64")
+def softmax_of_doubles(x):
+    return jax.nn.softmax(x, axis=-1)
+
+
+@program((8, 3000))
+def softmax(x):
+    return jax.nn.softmax(x, axis=-1)
+
+
+@program((64, 800), least=1.05)
+def softmax_of_rows(x):
+    return jax.nn.softmax(x, axis=-1)
+
+
+@program((3, 16500))
+def softmax_of_long_rows(x):
+    return jax.nn.softmax(x, axis=-1)
+
+
+@program((300,), (20,), (5000,), (20000,))
+def single_rows(*rows):
+    return tuple(jax.nn.softmax(row) for row in rows)
+
+
+@program((3, 5, 7, 11), (4, 6, 100))
+def rows_of_several_dimensions(x, y):
+    return jax.nn.softmax(x, axis=(2, 3)), jax.nn.softmax(x, axis=-1), y / y.sum((1, 2), keepdims=True), jax.nn.softmax(y.transpose(1, 0, 2), axis=-1), jax.nn.softmax(y, axis=1)
+
+
+@program((37, 50), (37,), (50, 9), dtypes=("int32", "int32", "float32"))
+def rows_that_are_looked_up(ids, row, table):
+    found = jnp.take(table[:, 0], jnp.abs(ids) % 50, mode="clip") * jnp.take(table[:, 1], jnp.abs(row) % 50, mode="clip")[:, None]
+    return found / (1 + found.sum(-1, keepdims=True)), jnp.argmax(found, axis=-1), (ids // (1 + jnp.abs(row)[:, None])).max(-1)
+
+
+@program((33, 70), (33, 20), dtypes="float64")
+def rows_of_doubles(x, y):
+    return x / x.sum(-1, keepdims=True), y - y.max(-1, keepdims=True), (y > 0).any(-1)
+
+
+@program((19, 500))
+def rows_added_in_two_types(x):
+    """Their sums lie in the same shared memory, one after the other."""
+    centred = x - x.max(-1, keepdims=True)
+    return centred / (centred.astype(jnp.float64) ** 2).sum(-1, keepdims=True)
+
+
+@program((20, 96), (20, 96), donate=(0, 1))
+def rows_in_place(x, y):
+    centred = x - x.mean(-1, keepdims=True)
+    return centred * 2, y + centred
+
+
+@program((12, 30), (12, 34))
+def joined_rows(x, y):
+    joined = jnp.concatenate([x, y], axis=1)
+    return joined / joined.sum(-1, keepdims=True), jnp.pad(x, ((0, 0), (1, 1))) - x.max(-1, keepdims=True)
+
+
+@program((12, 40), (70, 9))
+def padded_rows(x, y):
+    """What a row keeps is the same for those of the padding."""
+    x, y = jnp.exp(jnp.pad(x, ((3, 5), (0, 0)))), jnp.tanh(jnp.concatenate([y, y + 1]))
+    return x / x.sum(-1, keepdims=True), (y / y.sum(-1, keepdims=True)).sum(-1)
+
+
+@program((64, 768), dtypes="bfloat16", least=1.05)
+def norm_of_rows(x):
+    x = x.astype(jnp.float32)
+    centred = x - x.mean(-1, keepdims=True)
+    return (centred * lax.rsqrt((centred * centred).mean(-1, keepdims=True) + 1e-5)).astype(jnp.bfloat16)
+
+
+@program((16, 770), (770,), (770,), donate=(0,))
+def layer_norm(x, scale, bias):
+    mean = x.mean(-1, keepdims=True)
+    centred = x - mean
+    return centred * lax.rsqrt((centred * centred).mean(-1, keepdims=True) + 1e-5) * scale + bias
+
+
+@program((24, 200), donate=(0,))
+def row_in_place(x):
+    return x - x.max(-1, keepdims=True)
+
+
+@program((7,), (13,), (5, 3), dtypes=("float32", "float64", "float32"))
+def short_sums(x, y, z):
+    """Vectors whose last lanes are off."""
+    return x.sum(), (x * x).max(), y.sum(), z.sum(-1), z.sum(0)
+
+
+@program((33, 70), dtypes=("float16",))
+def halves(z):
+    """What LLVM takes for magnitudes of f16, and so flushes to zero, are bits."""
+    return (z > 0).any(-1), (jnp.abs(z) > 1).sum(-1)
+
+
+@program((5, 1100), (5, 1100), dtypes=("float64", "bfloat16"))
+def sums_of_rows(x, y):
+    return x.sum(1), (y * y).sum(1), y.astype(jnp.float32).max(1), x.min(1) + x.max(1)
+
+
+@program((40, 90))
+def sums(x):
+    return x.sum(0), x.sum(1), x.sum(), x.max(0), jnp.argmax(x, 1), jnp.cumsum(x, 0)
+
+
+@program((1000, 96), (300, 33), (5, 70, 64), (90, 2, 40), (1000, 3), dtypes=("float32", "float64", "bfloat16", "float32", "float32"))
+def sums_of_columns(x, y, z, w, v):
+    """By blocks, in parts: the last ones smaller, of one dimension and of several."""
+    return x.sum(0), jnp.tanh(y.max(0)), (z * z).sum((0, 1)), w.sum((0, 1)), (y > 0).any(0), w.sum(0), v.sum(0), (v * v).mean(0) * 2 + v[0]
+
+
+@program((2100, 64), (64,), donate=(1,), least=1.05)
+def sums_of_columns_of_sums(x, y):
+    """One sum after the other, in an operand's place."""
+    return y + ((x - x.mean(0)) ** 2).mean(0)
+
+
+@program((40, 600, 40), dtypes="complex64")
+def sums_of_complex_columns(x):
+    return x.sum((0, 1)), x.prod(1)
+
+
+@program((3000, 64), (3000,), dtypes=("float32", "int32"))
+def picked_columns(x, at):
+    return jnp.argmax(x, 0), jnp.where(at[:, None] > 0, x, 0).sum(0), x.min(0)
+
+
+@program((100, 16), (30,), dtypes=("float32", "int32"))
+def gathered(table, rows):
+    return jnp.take(table, rows % 100, axis=0, mode="clip")
+
+
+@program((50, 8), (3, 8), (), dtypes=("float32", "float32", "int32"), donate=(0,))
+def updated(cache, fresh, at):
+    return lax.dynamic_update_slice(cache, fresh, (at, jnp.int32(0)))
+
+
+@program((40, 8), (60, 8), (60,), dtypes=("float32", "float32", "int32"))
+def scattered(table, rows, at):
+    return table.at[at % 40].add(rows), jnp.zeros((30,)).at[jnp.abs(at) % 37].max(rows[:, 0], mode="drop")
+
+
+@program((2, 8, 8, 3), (2, 4, 4, 3))
+def pooled_gradient(x, g):
+    pool = lambda v: lax.reduce_window(v, -jnp.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
+    return jax.vjp(pool, x)[1](g)[0]
+
+
+@program((3, 13001), (2, 30001), (2, 57000), least=1.05, banks=1.05)
+def long_rows(x, y, z):
+    """In what a launch asks for of shared memory; with a window of each in registers; with two."""
+    centred = y - y.mean(-1, keepdims=True)
+    return jax.nn.softmax(x, axis=-1), centred * lax.rsqrt((centred * centred).mean(-1, keepdims=True) + 1e-5), jax.nn.log_softmax(z, axis=-1)
+
+
+@program((100, 257), (2, 300, 75), (6, 500), dtypes=["float32", "bfloat16", "float32"], banks=1.05)
+def transposed_within_sectors(x, y, z):
+    return x.T * 2, y.transpose(0, 2, 1), x[:7, 3:].T, x[:, 1:6].T, z.T + 1
+
+
+@program((8, 96, 24), (5, 16, 100), (7, 130, 6), (3, 40, 12), dtypes=["float32", "float32", "float64", "int32"], banks=1.05)
+def transposed_even_lines(x, y, z, w):
+    """Lines of fewer elements than a warp has threads, even ones: over their ends, and down their columns."""
+    return x.swapaxes(1, 2) * 2, y.swapaxes(1, 2) + 1, z.swapaxes(1, 2), w.swapaxes(1, 2)
+
+
+@program((3, 1000), (2, 129, 3), (3000,), dtypes=["float32", "int32", "bfloat16"])
+def sorted_by_blocks(x, y, z):
+    few, many = (x * 2).astype(jnp.int32), jnp.sort(y, axis=1)
+    by_two = lax.sort((few, x, jnp.arange(3000).reshape(3, 1000)), num_keys=2)
+    return jnp.argsort(few, axis=1, stable=True), by_two, many, jnp.sort(z + 1, descending=True), lax.top_k(x, 7), lax.sort_key_val(y % 3, y, dimension=1)
+
+
+@program((3, 90), (65,), (7, 40), dtypes=["float64", "int64", "uint64"])
+def sorted_wide_elements(x, y, z):
+    """What a thread would need beside such rows finds no room in its own memory."""
+    return jnp.sort(x, axis=1), jnp.argsort(y), jnp.sort(x, axis=0), lax.top_k(z, 4), jnp.sort(z[:2], axis=0)
+
+
+@program((5, 300), (600,), (3, 70), (40, 3), dtypes=("int64", "float64", "complex64", "uint64"))
+def running_sums_of_wide_elements(x, y, z, w):
+    """What a thread would have of them at a time finds no room in its registers."""
+    return jnp.cumsum(x, 1), jnp.cumsum(y), jnp.cumsum(z, 1), lax.cummax(x, 1, reverse=True), jnp.cumsum(w, 0)
+
+
+@program((2, 9000), (3, 4096), (2, 257), (1, 70001), (700, 19), (2, 300, 33))
+def running_sums_of_blocks(x, y, z, u, v, w):
+    """Chunks of a row, and of columns, that are whole and that are not; what a chunk's levels don't reach."""
+    return (jnp.cumsum(x, 1), lax.cumsum(x, 1, reverse=True), jnp.cumsum(y, 1), jnp.cumsum(z, 1), jnp.cumsum(u, 1), lax.cumprod(1 + u * 1e-3, 1, reverse=True),
+            jnp.cumsum(v, 0), lax.cummax(v, 0, reverse=True), jnp.cumsum(w, 1))
+
+
+@program((2, 5000), (2, 5000), (600, 5), (2, 4500), dtypes=("bfloat16", "float64", "float16", "int64"))
+def running_types_of_blocks(x, y, z, w):
+    return (jnp.cumsum(x, 1), lax.cummin(x, 1), jnp.cumsum(y, 1), jnp.cumsum(z, 0), jnp.cumsum(w, 1), lax.cummax(w, 1, reverse=True),
+            jnp.cumsum(y[:, :2500] + 1j * y[:, 2500:], 1))
+
+
+@program((70, 40), (9, 256), (3, 257), (33, 7), (5, 16), (20, 600), (1, 3))
+def running_sums_of_short_rows(x, y, z, u, v, w, a):
+    """Several rows a block, of one level, two and three; the last block has not all of them."""
+    return (jnp.cumsum(x, 1), lax.cumsum(x, 1, reverse=True), jnp.cumsum(y, 1), lax.cummax(z, 1, reverse=True), jnp.cumsum(u, 1), lax.cumprod(v, 1),
+            jnp.cumsum(w, 1), jnp.cumsum(a, 1), jnp.cumsum(u, 0), jnp.cumsum(w.reshape(20, 60, 10), 1))
+
+
+@program((3, 90), (2, 40), dtypes="int8")
+def running_extrema_of_bytes(x, y):
+    return lax.cummax(x, 1), lax.cummin(y, 1), lax.cummax(x, 0)
+
+
+@program((3, 6, 6), (4, 20), (6, 2), dtypes=["float32", "float32", "float64"])
+def computed_on_the_host(x, y, z):
+    """What the runtime's library computes, between kernels of the GPU, and again in a loop."""
+    square = x @ x.swapaxes(1, 2) + 2 * jnp.eye(6)
+    lower = jnp.linalg.cholesky(square)
+    solved = lax.linalg.triangular_solve(lower[0].astype(z.dtype), z, left_side=True, lower=True)
+    rounds = lax.fori_loop(0, 3, lambda i, s: jnp.linalg.cholesky(s @ s.swapaxes(1, 2) / 9 + jnp.eye(6)), square)
+    spectrum = jnp.fft.rfft(y * 2)
+    return lower + 1, solved, rounds, spectrum * 2, jnp.fft.irfft(spectrum, 20), jnp.linalg.eigvalsh(square), jnp.abs(jnp.linalg.qr(x)[1])
+
+
+@program((3, 6, 6), (3, 6, 2))
+def solved_on_the_host(x, y):
+    """Rows go where the factorization says."""
+    return jnp.linalg.solve(x + 4 * jnp.eye(6), y)
+
+
+@program((1, 30000), (2, 51000), dtypes=["int32", "float32"])
+def sorted_long_rows(x, y):
+    """The numbers of the second one's elements find no room in shared memory: each row's lie where its results will."""
+    return lax.sort_key_val(x % 100, x, dimension=1), jnp.argsort(jnp.round(y * 8), axis=1)
+
+
+@program((32, 384), (3, 7, 100), (2000, 3), (2, 3, 16500), (9, 5, 11, 13), dtypes=["float32", "bfloat16", "float32", "float32", "float64"])
+def sums_over_several(x, y, z, long, wide):
+    """A block's threads have parts each: of whole rows, of rows of less than a unit, of pieces of rows and what is left over."""
+    counted = (z * 8).astype(jnp.int32)
+    return ((x * x).mean(), y.astype(jnp.float32).sum((0, 2)), z.sum(), counted.sum(), counted.min(), long.sum((1, 2)), long.max(),
+            wide.sum((0, 2, 3)), wide.sum((1, 3)), jnp.prod(1 + wide / 64))
+
+
+@program((32, 384), (3, 128, 256), least=1.05)
+def means_of_all(x, y):
+    return ((x - 1)**2).mean(), y.sum(), jnp.abs(y).max((1, 2))
+
+
+@program((6, 5, 70), (6, 5, 70), (2, 3, 9000), donate=(0,))
+def norms_over_two(x, y, long):
+    """The rows stay in shared memory, or are too long for it."""
+    normed = lambda a: (a - a.mean((1, 2), keepdims=True)) * lax.rsqrt(a.var((1, 2), keepdims=True) + 1e-5)
+    return normed(x) * y, jnp.exp(long - long.max((1, 2), keepdims=True)) / jnp.exp(long).sum((1, 2), keepdims=True), normed(long)
+
+
+@program((2, 3, 31000), (1000, 96))
+def sums_of_two_widths(x, y):
+    """A kernel's second sum has larger parts than the first, of rows that find no room."""
+    further, wide = x - x.max((1, 2), keepdims=True), lambda a: a.astype(jnp.float64)
+    apart = y - y.mean(0)
+    return further / wide(further).sum((1, 2), keepdims=True).astype(jnp.float32), (y.sum(0), wide(y).sum(0)), wide(apart * apart).sum(0)
+
+
+@program((2, 16500), (3, 17000), (40,), (7, 6))
+def same_names_in_two_kernels(x, y, u, v):
+    """Kernels are compiled in two parts: memory that launches add (long rows), and a table (angles in f64), are in each."""
+    angle = lambda a: jnp.sin(a.astype(jnp.float64) * 1e9)
+    return jax.nn.softmax(x, axis=-1), jax.nn.softmax(y, axis=-1), angle(u), angle(v)
+
+
+@program((6, 40), (200,))
+def sorted_rows(x, y):
+    return jnp.sort(x, axis=1), jnp.argsort(x, axis=0), lax.top_k(x, 3), jnp.cumsum(y), jnp.cumsum(x, axis=1)
+
+
+@program((400,), (400,))
+def remainders(x, y):
+    power = np.exp2(np.arange(400) % 90 - 45).astype(np.float32)
+    return lax.rem(x * power, y), lax.rem(x, y * power), lax.rem(x.astype(jnp.float64) * 1e30, y.astype(jnp.float64)), jnp.mod(x, 0.25)
+
+
+@program((500,))
+def angles(x):
+    huge = x * np.exp2(np.arange(500) / 4.3).astype(np.float32)
+    return jnp.sin(x), jnp.cos(x * 100), jnp.tan(x), jnp.sin(huge), jnp.cos(huge * huge)
+
+
+@program((12,))
+def until_small(x):
+    return lax.while_loop(lambda c: jnp.max(jnp.abs(c[0])) > 1e-3, lambda c: (c[0] * 0.5, c[1] + 1), (x, 0))
+
+
+@program((8, 16), (16, 16))
+def scanned(x, w):
+    return lax.scan(lambda c, _: (jnp.tanh(c @ w), c.sum()), x, None, length=5)
+
+
+@program((6,))
+def branched(x):
+    return lax.switch(jnp.int32(x[0] * 0 + 2), [lambda v: v, lambda v: -v, lambda v: v * v], x)
+
+
+@program((128, 64), (128, 64), (128, 64), (128, 64), least=1.05, donate=(0, 1, 2))
+def adam(weight, m, v, gradient):
+    m, v = 0.9 * m + 0.1 * gradient, 0.999 * v + 0.001 * gradient * gradient
+    return weight - 1e-3 * m / (jnp.sqrt(jnp.abs(v)) + 1e-8), m, v
+
+
+@program((32,), dtypes="uint32")
+def random_bits(x):
+    return jax.random.bits(jax.random.key(x[0], impl="threefry2x32"), (64,), "uint32")
