@@ -34,6 +34,15 @@ EntryFunction::EntryFunction(const KernelSource &kernel, llvm::Module &module,
   end = b.CreateRetVoid();
 }
 
+void EntryFunction::tellNumbers(const Launch &launch) {
+  auto tell = [](Value number, int64_t count) {
+    auto *call = llvm::cast<llvm::CallInst>(llvm::cast<llvm::ZExtInst>(number)->getOperand(0));
+    call->addRangeRetAttr(llvm::ConstantRange(llvm::APInt(32, 0), llvm::APInt(32, count)));
+  };
+  tell(thread, launch.threads);
+  tell(block, launch.blocks);
+}
+
 llvm::SmallVector<Value> EntryFunction::addMaps(std::vector<OperandMap> maps) {
   constexpr uint64_t kBytes = 128, kAlign = 64;
   llvm::LLVMContext &context = module.getContext();
@@ -125,7 +134,9 @@ void EntryFunction::addBlocks(int64_t blocks,
   b.CreateCondBr(b.CreateICmpULT(number, b.getInt64(blocks)), inside, exit);
   jump->eraseFromParent();
   b.SetInsertPoint(inside);
-  body(number, b.CreateBr(exit));
+  llvm::PHINode *inRange = b.CreatePHI(number->getType(), 1); // for NumberRanges.h
+  inRange->addIncoming(number, before);
+  body(inRange, b.CreateBr(exit));
   launch.blocks += blocks;
 }
 

@@ -27,6 +27,9 @@ public:
   Launch launch;
   int64_t sharedBytes = 0; // that the code declares
 
+  // At the end: what the numbers of threads and blocks can be.
+  void tellNumbers(const Launch &launch);
+
   Value outputBuffer(unsigned output) const {
     return buffers[kernel.body->getNumArguments() + output];
   }

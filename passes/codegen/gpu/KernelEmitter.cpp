@@ -46,8 +46,10 @@ bool emitKernel(const KernelSource &kernel, llvm::Module &module, const GpuFeatu
   }
   launch = function.launch;
   launch.blocks = std::max<int64_t>(launch.blocks, 1);
-  if (launch.blocks <= kMostBlocks)
+  if (launch.blocks <= kMostBlocks) {
+    function.tellNumbers(launch);
     return true;
+  }
   last->emitError("a kernel of ") << launch.blocks << " blocks: a launch has " << kMostBlocks
                                   << " at most";
   return false;

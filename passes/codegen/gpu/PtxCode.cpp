@@ -1,17 +1,19 @@
 #include "passes/codegen/gpu/PtxCode.h"
 
 #include "passes/codegen/cpu/ModuleCode.h"
+#include "passes/codegen/gpu/AccessAlignment.h"
 #include "passes/codegen/gpu/LoopCopies.h"
+#include "passes/codegen/gpu/NarrowNumbers.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
-#include "llvm/Transforms/Scalar/InferAlignment.h"
 
 namespace tessera::codegen::gpu {
 
@@ -61,6 +63,10 @@ PtxCode::PtxCode(const target::Processor &architecture) {
     LLVMInitializeNVPTXTarget();
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
+    // Addresses in shared memory have 32 bits, as nvcc's do: LLVM has no other way to ask for it.
+    auto &options = llvm::cl::getRegisteredOptions();
+    if (auto found = options.find("nvptx-short-ptr"); found != options.end())
+      static_cast<llvm::cl::opt<bool> *>(found->second)->setValue(true);
     return true;
   }();
   (void)isReady;
@@ -87,9 +93,10 @@ std::string PtxCode::compile(llvm::Module &module, llvm::SmallVectorImpl<char> &
     return "invalid code was generated: " + broken;
   llvm::ModulePassManager before;
   before.addPass(llvm::AlwaysInlinerPass());
+  before.addPass(llvm::createModuleToFunctionPassAdaptor(AccessAlignmentPass()));
+  before.addPass(llvm::createModuleToFunctionPassAdaptor(NarrowNumbersPass()));
   llvm::FunctionPassManager atEnd;
   atEnd.addPass(KnownLanes());
-  atEnd.addPass(llvm::InferAlignmentPass()); // whole accesses of 16 bytes
   atEnd.addPass(LoopCopiesPass());
   if (!compileModule(module, *machine, llvm::CodeGenFileType::AssemblyFile, text, std::move(before),
                      std::move(atEnd)))

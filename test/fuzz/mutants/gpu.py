@@ -19,6 +19,7 @@ BYTES = "passes/codegen/gpu/IntegerMatrices.cpp"
 INTEGERS = "passes/codegen/gpu/ProductOfIntegers.cpp"
 PTX = "passes/codegen/gpu/PtxCode.cpp"
 PAIRS = "passes/codegen/cpu/BfloatPairs.cpp"
+NARROW, ALIGNMENT = (f"passes/codegen/gpu/{name}.cpp" for name in ("NarrowNumbers", "AccessAlignment"))
 
 MUTANTS = [
     mutant("gpu.no-barrier-of-slices", PRODUCT,
@@ -133,6 +134,21 @@ MUTANTS = [
            "lines of sums begin in the same banks: right, but slow (the emulator counts it)"),
     mutant("gpu.names-of-both-parts", PTX, "global.setName((global.hasName() ? global.getName() : \"table\") + ⟦\"_of_rest\"⟧);", "\"\"",
            "two parts of a program's code have tables of one name"),
+    mutant("gpu.numbers-extended-by-zeros", NARROW,
+           "return ⟦number.isNotNegative()⟧ ? b.CreateZExt(", "true",
+           "a number of 32 bits that is negative is a large one in 64"),
+    mutant("gpu.constant-of-a-sum", NARROW,
+           "isMultiple ? ⟦x.constant * factor⟧ :", "x.constant",
+           "a multiple of a sum with a constant has the constant once"),
+    mutant("gpu.constant-subtracted", NARROW,
+           "op == Instruction::Sub ? ⟦x.constant - y.constant⟧ :", "x.constant + y.constant",
+           "the constant of a difference is added"),
+    mutant("gpu.constant-left-out", NARROW,
+           "b.CreateConstGEP1_64(element, near, ⟦found->second.constant⟧)", "0",
+           "what is constant of an address is set apart, and not added again"),
+    mutant("gpu.aligned-as-one-term", ALIGNMENT,
+           "for (llvm::Value *operand : user.operand_values()) all = ⟦std::min(all, of(operand))⟧;", "std::max(all % 30, of(operand))",
+           "a sum is taken to be as aligned as the best of its terms"),
     mutant("gpu.halves-exchanged", PAIRS, "pairOf(b, ⟦b.CreateExtractElement(value, i + 1), b.CreateExtractElement(value, i)⟧)",
            "b.CreateExtractElement(value, i), b.CreateExtractElement(value, i + 1)",
            "of two numbers of bf16 that are narrowed the first becomes the second"),

@@ -147,11 +147,13 @@ private:
 
   uint64_t value(const Thread &thread, const Operand &operand) const {
     switch (operand.kind) {
-    case Operand::Register:
+    case Operand::Register: {
       if (!thread.isAddedTo.empty() && thread.isAddedTo[operand.index])
         fail(thread, "reads a sum to which a product that is under way adds");
-      return (thread.registers[operand.index] ^ (operand.negated ? 1 : 0)) +
-             static_cast<uint64_t>(operand.value);
+      uint64_t all = (thread.registers[operand.index] ^ (operand.negated ? 1 : 0)) +
+                     static_cast<uint64_t>(operand.value);
+      return operand.isShort ? static_cast<uint32_t>(all) : all;
+    }
     case Operand::Immediate:
       return static_cast<uint64_t>(operand.value);
     case Operand::SpecialRegister:

@@ -73,6 +73,17 @@ TEST_F(MachineTest, AccessesAreCountedBesideTheLeast) {
   EXPECT_EQ(counts.sectorsRead, 32u);
 }
 
+// An address in a register of 32 bits has no more, also where a constant brings it back from below zero.
+TEST_F(MachineTest, ShortAddressesComeRound) {
+  EXPECT_EQ(run("sub.s32 %r4, %r2, 512; st.shared.b32 [%r4+512], %r1;"
+                "ld.shared.b32 %r5, [%r2]; st.global.b32 [%rd2], %r5;"),
+            "");
+  for (uint32_t i = 0; i < 64; ++i)
+    EXPECT_EQ(y[i], i);
+  EXPECT_NE(run("cvt.u64.u32 %rd4, %r2; sub.s64 %rd4, %rd4, 512; st.shared.b32 [%rd4+1024], %r1;"),
+            "");
+}
+
 // Half a warp reads in the loop's first turn, the other half in its second: the same sectors twice.
 TEST_F(MachineTest, LanesThatLeaveOutATurnReadInAnother) {
   EXPECT_EQ(run("and.b32 %r4, %r3, 32; sub.s32 %r4, %r4, %r3; cvt.s64.s32 %rd4, %r4;"

@@ -218,6 +218,7 @@ private:
     kernel_->loops = loopsOf(*kernel_);
     kernel_->registers = nextRegister_;
     nextRegister_ = 0;
+    isShort_.clear();
     kernel_ = nullptr;
   }
 
@@ -258,16 +259,17 @@ private:
   void bodyStatement() {
     if (t_.now() == ".reg") {
       t_.take();
-      t_.take(); // the type: each instruction says its own
+      bool isShort = bytesOf(typeNamed(t_.take().substr(1)).value_or(Type::None)) ==
+                     4; // each instruction says its type
       do {
         std::string name(t_.take());
         if (t_.takeIf("<")) {
           int64_t count = number();
           t_.expect(">");
           for (int64_t i = 0; i < count; ++i)
-            registers_[name + std::to_string(i)] = nextRegister_++;
+            addRegister(name + std::to_string(i), isShort);
         } else {
-          registers_[name] = nextRegister_++;
+          addRegister(name, isShort);
         }
       } while (t_.takeIf(","));
       t_.expect(";");
@@ -309,6 +311,11 @@ private:
       list.emplace_back(t_.take());
     while (t_.takeIf(","));
     t_.expect(";");
+  }
+
+  void addRegister(const std::string &name, bool isShort) {
+    registers_[name] = nextRegister_++;
+    isShort_.push_back(isShort);
   }
 
   uint32_t registerNamed(std::string_view name) {
@@ -411,6 +418,7 @@ private:
   Operand operand() {
     if (t_.takeIf("[")) {
       Operand inside = operand();
+      inside.isShort = inside.kind == Operand::Register && isShort_[inside.index];
       if (t_.takeIf("+"))
         inside.value += number();
       else if (t_.now() == "-")
@@ -482,6 +490,7 @@ private:
   uint64_t moduleShared_ = 0;
   uint32_t nextRegister_ = 0;
   std::map<std::string, uint32_t, std::less<>> registers_;
+  std::vector<bool> isShort_; // registers by number: of 32 bits
   std::map<std::string, uint32_t> labels_;
   std::map<std::string, uint64_t> parameters_;
   std::map<std::string, Variable> locals_;

@@ -144,6 +144,7 @@ struct Operand {
   uint32_t count = 0;   // of a vector
   int64_t value = 0;    // immediate, or what is added to a register or symbol in brackets
   bool negated = false; // of a predicate
+  bool isShort = false; // an address in a register of 32 bits: it has no more, whatever is added
   Space space = Space::Generic; // of a symbol
 };
 
