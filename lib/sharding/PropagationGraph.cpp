@@ -1,4 +1,5 @@
 #include "lib/sharding/PropagationGraph.h"
+#include "lib/sharding/CommonSharding.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
@@ -92,12 +93,8 @@ public:
   }
 
   void run() {
-    for (const auto &group : groups)
-      for (int32_t member : group)
-        if (graph.values[member].mesh >= 0) {
-          copyToGroup(member);
-          break;
-        }
+    for (auto &group : groups)
+      unify(group);
     std::set<int64_t> priorities = {0};
     for (const PropagatedValue &value : graph.values)
       for (const DimSharding &dim : value.sharding.dims) {
@@ -120,6 +117,31 @@ public:
   }
 
 private:
+  // Gives the members what their annotations say together. One that contradicts those before it is
+  // no member any more.
+  void unify(llvm::SmallVectorImpl<int32_t> &group) {
+    int32_t first = -1;
+    llvm::erase_if(group, [&](int32_t member) {
+      PropagatedValue &value = graph.values[member];
+      if (value.mesh < 0)
+        return false;
+      if (first < 0) {
+        first = member;
+        return false;
+      }
+      PropagatedValue &all = graph.values[first];
+      if (std::optional<TensorSharding> common = commonSharding(all.sharding, value.sharding);
+          common && value.mesh == all.mesh) {
+        all.sharding = *std::move(common);
+        return false;
+      }
+      value.group = -1;
+      return true;
+    });
+    if (first >= 0)
+      copyToGroup(first);
+  }
+
   void runLevel(int now) {
     level = now;
     for (int32_t op : returns)

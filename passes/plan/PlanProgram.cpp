@@ -63,9 +63,9 @@ PlanProgram::PlanProgram(ModuleOp module) : given(module), copy(module.clone()) 
   PassManager passes(module.getContext());
   passes.enableVerifier(false); // the phases verify themselves
   passes.addPass(createNormalizeShardings());
-  passes.addPass(createCheckGroups());
   passes.addPass(createSplitConstants());
   passes.addPass(createApplyConstraints());
+  passes.addPass(createCheckGroups());
   if (failed(passes.run(*copy)))
     return;
   graph = std::make_unique<ModuleGraph>(*copy);

@@ -1,10 +1,13 @@
-// Refuses sharding groups whose members have different ranks, are annotated with different closed
-// shardings, or lie in different manual computations, where different axes are left: they are to be
-// sharded alike, and cannot be. Passes.td shows an example.
+// Takes values out of sharding groups whose other members are annotated otherwise, with a warning:
+// they stay as they are annotated. Members of different ranks, or in different manual computations,
+// where different axes are left, are errors. Passes.td shows an example.
 #include "dialects/sdy/PlainData.h"
-#include "passes/propagate/ClosedSharding.h"
+#include "lib/sharding/CommonSharding.h"
 #include "passes/propagate/Passes.h"
 
+#include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 #include <map>
 
 namespace tessera {
@@ -16,42 +19,88 @@ using namespace tessera::sdy;
 
 namespace {
 
+int64_t rankOf(Value value) { return cast<RankedTensorType>(value.getType()).getRank(); }
+
+// Members of one group, and what the first of them is.
+LogicalResult fitsWith(ShardingGroupOp first, ShardingGroupOp op) {
+  if (rankOf(first.getInput()) != rankOf(op.getInput()))
+    return op.emitError() << "sharding group " << op.getGroupId() << " holds a value of rank "
+                          << rankOf(op.getInput()) << " here and one of rank "
+                          << rankOf(first.getInput()) << "; give them groups of their own";
+  auto manualAround = [](Operation *op) {
+    auto outer = op->getParentOfType<ManualComputationOp>();
+    return outer ? outer.getManualAxes() : ManualAxesAttr();
+  };
+  if (manualAround(first) != manualAround(op))
+    return op.emitError()
+           << "sharding group " << op.getGroupId()
+           << " has members on both sides of the boundary of a manual computation; give "
+              "them groups of their own";
+  return success();
+}
+
+// The values of each group; two that share a value are one.
+SmallVector<SmallVector<Value>> membersOf(ArrayRef<ShardingGroupOp> ops) {
+  llvm::EquivalenceClasses<int64_t> alike;
+  llvm::DenseMap<Value, int64_t> groupOf;
+  for (ShardingGroupOp op : ops)
+    alike.unionSets(op.getGroupId(),
+                    groupOf.try_emplace(op.getInput(), op.getGroupId()).first->second);
+  llvm::MapVector<int64_t, llvm::SetVector<Value>> members;
+  for (ShardingGroupOp op : ops)
+    members[alike.getLeaderValue(op.getGroupId())].insert(op.getInput());
+  SmallVector<SmallVector<Value>> all;
+  for (auto &[group, values] : members)
+    all.push_back(values.takeVector());
+  return all;
+}
+
+// Those whose annotations contradict what the ones before them say, with what that is.
+SmallVector<std::pair<Value, TensorShardingAttr>> contradicting(ArrayRef<Value> members,
+                                                                const MeshTable &meshes) {
+  SmallVector<std::pair<Value, TensorShardingAttr>> found;
+  const sharding::Mesh *mesh = nullptr;
+  sharding::TensorSharding all;
+  for (Value member : members) {
+    TensorShardingAttr attr = getSharding(member);
+    const sharding::Mesh *own = attr ? meshes.lookup(attr) : nullptr;
+    if (!own || attr.getRank() != rankOf(member))
+      continue;
+    sharding::TensorSharding sharding = toSharding(attr, *own);
+    std::optional<sharding::TensorSharding> common = !mesh         ? sharding
+                                                     : own == mesh ? commonSharding(all, sharding)
+                                                                   : std::nullopt;
+    if (!common) {
+      found.emplace_back(member, toAttr(member.getContext(), *mesh, all));
+      continue;
+    }
+    mesh = own;
+    all = *std::move(common);
+  }
+  return found;
+}
+
 struct CheckGroups : impl::CheckGroupsBase<CheckGroups> {
   void runOnOperation() override {
-    std::map<int64_t, Value> any, first; // of each group; that is annotated
-    std::map<int64_t, ManualAxesAttr> around;
-    getOperation().walk([&](ShardingGroupOp op) {
-      auto rankOf = [](Value value) { return cast<RankedTensorType>(value.getType()).getRank(); };
-      Value member = any.try_emplace(op.getGroupId(), op.getInput()).first->second;
-      if (rankOf(member) != rankOf(op.getInput())) {
-        op.emitError() << "sharding group " << op.getGroupId() << " holds a value of rank "
-                       << rankOf(op.getInput()) << " here and one of rank " << rankOf(member)
-                       << "; give them groups of their own";
+    SmallVector<ShardingGroupOp> ops;
+    getOperation().walk([&](ShardingGroupOp op) { ops.push_back(op); });
+    if (ops.empty())
+      return;
+    std::map<int64_t, ShardingGroupOp> first;
+    for (ShardingGroupOp op : ops)
+      if (failed(fitsWith(first.try_emplace(op.getGroupId(), op).first->second, op)))
         return signalPassFailure();
+    MeshTable meshes(getOperation());
+    for (ArrayRef<Value> members : membersOf(ops))
+      for (auto [member, others] : contradicting(members, meshes)) {
+        emitWarning(member.getLoc())
+            << "stays as it is annotated, " << getSharding(member)
+            << ", unlike the others of its sharding group, " << others
+            << "; give all of them one sharding, or take this value out of the group";
+        for (Operation *user : llvm::make_early_inc_range(member.getUsers()))
+          if (isa<ShardingGroupOp>(user))
+            user->erase();
       }
-      auto outer = op->getParentOfType<ManualComputationOp>();
-      ManualAxesAttr manual = outer ? outer.getManualAxes() : ManualAxesAttr();
-      if (around.try_emplace(op.getGroupId(), manual).first->second != manual) {
-        op.emitError()
-            << "sharding group " << op.getGroupId()
-            << " has members on both sides of the boundary of a manual computation; give "
-               "them groups of their own";
-        return signalPassFailure();
-      }
-      TensorShardingAttr sharding = getSharding(op.getInput());
-      if (!sharding || !isClosed(sharding))
-        return;
-      Value other = first.try_emplace(op.getGroupId(), op.getInput()).first->second;
-      TensorShardingAttr before = getSharding(other);
-      if (before == sharding)
-        return;
-      InFlightDiagnostic error = emitError(op.getInput().getLoc())
-                                 << "sharding group " << op.getGroupId() << " holds a value with "
-                                 << sharding << " here and one with " << before
-                                 << "; give both the same sharding, or take one out of the group";
-      error.attachNote(other.getLoc()) << "the other value";
-      signalPassFailure();
-    });
   }
 };
 

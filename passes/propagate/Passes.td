@@ -21,19 +21,6 @@ def NormalizeShardings : Pass<"tessera-normalize-shardings", "::mlir::ModuleOp">
   let dependentDialects = ["::tessera::sdy::SdyDialect"];
 }
 
-def CheckGroups : Pass<"tessera-check-groups", "::mlir::ModuleOp"> {
-  let summary = "Refuses sharding groups whose members are annotated differently.";
-  let description = [{
-    ```mlir
-    %0 = stablehlo.tanh %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {} ]>]>} : tensor<4x4xf32>
-    sdy.sharding_group %0 group_id=0 : tensor<4x4xf32>
-    %1 = stablehlo.negate %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"} ]>]>} : tensor<4x4xf32>
-    sdy.sharding_group %1 group_id=0 : tensor<4x4xf32>
-    ```
-    is an error: the two are to be sharded alike, and cannot be. So are members of different ranks, or of different manual computations, where different axes are left.
-  }];
-}
-
 def SplitConstants : Pass<"tessera-split-constants", "::mlir::ModuleOp"> {
   let summary = "Gives each use of a constant expression its own copy, so that uses need not be sharded alike.";
   let description = [{
@@ -66,6 +53,19 @@ def ApplyConstraints : Pass<"tessera-apply-constraints", "::mlir::ModuleOp"> {
     %2 = sdy.sharding_constraint %1 <@mesh, [{"x"}, {} ]> : tensor<8x4xf32>
     ```
     where %1 has no sharding of its own and nothing else demands one: openness doesn't propagate, so that the constraint alone would not keep other axes out. A loop's or branch's value is shared by many; there the uses after the constraint go to its result instead. The same holds for uses after a chain of constraints on a value.
+  }];
+}
+
+def CheckGroups : Pass<"tessera-check-groups", "::mlir::ModuleOp"> {
+  let summary = "Takes values out of sharding groups whose other members are annotated otherwise.";
+  let description = [{
+    ```mlir
+    %0 = stablehlo.tanh %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {} ]>]>} : tensor<4x4xf32>
+    sdy.sharding_group %0 group_id=0 : tensor<4x4xf32>
+    %1 = stablehlo.negate %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"} ]>]>} : tensor<4x4xf32>
+    sdy.sharding_group %1 group_id=0 : tensor<4x4xf32>
+    ```
+    The two cannot be sharded alike: `%1` stays as it is annotated and leaves the group, with a warning. `[{"x", ?}, {?} ]` and `[{?}, {"y"} ]` can: propagation gives both `[{"x", ?}, {"y"} ]`. Members of different ranks, or of different manual computations, where different axes are left, are errors.
   }];
 }
 

@@ -11,9 +11,9 @@ namespace tessera {
 
 static void addPasses(mlir::OpPassManager &pm, bool isImported) {
   pm.addPass(createNormalizeShardings());
-  pm.addPass(createCheckGroups());
   pm.addPass(createSplitConstants());
   pm.addPass(createApplyConstraints());
+  pm.addPass(createCheckGroups());
   pm.addPass(createPropagateShardings());
   pm.addPass(createFinalizeShardings());
   pm.addPass(createMergeConstants());

@@ -1064,3 +1064,23 @@ func.func public @main(%a: tensor<8x4xf32>, %b: tensor<8x4xf32>) -> tensor<8x4xf
   %2 = stablehlo.add %a, %b : tensor<8x4xf32>
   return %2 : tensor<8x4xf32>
 }
+// -----
+// Members of a group that contradict each other keep their annotations; the result of a manual computation keeps its local type.
+sdy.mesh @m = <["x"=2, "y"=4]>
+func.func public @main(%a: tensor<8x12xf32> {sdy.sharding = #sdy.sharding<@m, [{"y"}, {"x"}]>}) -> (tensor<8x12xf32>, tensor<8x12xf32>) {
+  %0 = sdy.manual_computation(%a) in_shardings=[<@m, [{"x"}, {?}]>] out_shardings=[<@m, [{"x"}, {?}], replicated={"y"}>] manual_axes={"x", "y"} (%b: tensor<4x12xf32>) {
+    %1 = stablehlo.add %b, %b : tensor<4x12xf32>
+    sdy.return %1 : tensor<4x12xf32>
+  } : (tensor<8x12xf32>) -> tensor<8x12xf32>
+  %2 = stablehlo.negate %a : tensor<8x12xf32>
+  sdy.sharding_group %a group_id=0 : tensor<8x12xf32>
+  sdy.sharding_group %0 group_id=0 : tensor<8x12xf32>
+  sdy.sharding_group %2 group_id=0 : tensor<8x12xf32>
+  return %0, %2 : tensor<8x12xf32>, tensor<8x12xf32>
+}
+// plain:
+func.func public @main(%a: tensor<8x12xf32>) -> (tensor<8x12xf32>, tensor<8x12xf32>) {
+  %0 = stablehlo.add %a, %a : tensor<8x12xf32>
+  %2 = stablehlo.negate %a : tensor<8x12xf32>
+  return %0, %2 : tensor<8x12xf32>, tensor<8x12xf32>
+}

@@ -171,6 +171,18 @@ func.func @group(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}]>
   return %1 : tensor<8xf32>
 }
 
+// What the annotations of a group's members say together holds for all of them: wrong would be what the first says.
+// CHECK-LABEL: @group_together
+func.func @group_together(%x: tensor<8x8xf32>, %y: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // CHECK: stablehlo.tanh {{.*}}<@mesh, [{"a"}, {"b", ?}]>
+  %0 = stablehlo.tanh %x {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{?}, {"b", ?}]>]>} : tensor<8x8xf32>
+  sdy.sharding_group %0 group_id=3 : tensor<8x8xf32>
+  // CHECK: stablehlo.exponential {{.*}}<@mesh, [{"a"}, {"b", ?}]>
+  %1 = stablehlo.exponential %y {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"a"}, {?}]>]>} : tensor<8x8xf32>
+  sdy.sharding_group %1 group_id=3 : tensor<8x8xf32>
+  return %1 : tensor<8x8xf32>
+}
+
 // An op of which nothing is known passes nothing on, unless it brings its rule.
 // CHECK-LABEL: @custom
 func.func @custom(%x: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}, {"b"}]>}) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
