@@ -176,10 +176,10 @@ func.func @group(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}]>
 func.func @group_together(%x: tensor<8x8xf32>, %y: tensor<8x8xf32>) -> tensor<8x8xf32> {
   // CHECK: stablehlo.tanh {{.*}}<@mesh, [{"a"}, {"b", ?}]>
   %0 = stablehlo.tanh %x {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{?}, {"b", ?}]>]>} : tensor<8x8xf32>
-  sdy.sharding_group %0 group_id=3 : tensor<8x8xf32>
+  sdy.sharding_group %0 group_id=4 : tensor<8x8xf32>
   // CHECK: stablehlo.exponential {{.*}}<@mesh, [{"a"}, {"b", ?}]>
   %1 = stablehlo.exponential %y {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"a"}, {?}]>]>} : tensor<8x8xf32>
-  sdy.sharding_group %1 group_id=3 : tensor<8x8xf32>
+  sdy.sharding_group %1 group_id=4 : tensor<8x8xf32>
   return %1 : tensor<8x8xf32>
 }
 
