@@ -104,7 +104,7 @@ public:
   std::string effect(const Mend &mend) const {
     std::string text = duration(mend.seconds) + " a step less" + share(mend.seconds);
     auto change = [&](double by, double of, const char *what) {
-      if (std::abs(by) >= 0.01 * of)
+      if (by != 0 && std::abs(by) >= 0.01 * of)
         text += std::string(", ") + amount(std::abs(by)) + (by < 0 ? " less " : " more ") + what;
     };
     double wire = 0;
@@ -112,7 +112,7 @@ public:
       wire += double(each.wireBytes);
     change(mend.wireBytes, wire, "sent");
     change(mend.bytes, double(held()), "held");
-    if (std::abs(mend.flops) >= 0.01 * explanation.flops)
+    if (explanation.flops > 0 && std::abs(mend.flops) >= 0.01 * explanation.flops)
       text +=
           llvm::formatv(", {0:f0}% {1} operations", 100 * std::abs(mend.flops) / explanation.flops,
                         mend.flops < 0 ? "fewer" : "more");
