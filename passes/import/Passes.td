@@ -557,6 +557,29 @@ def GspmdToSdy : Pass<"tessera-gspmd-to-sdy", "mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::tessera::sdy::SdyDialect"];
 }
+def StringsToSdy : Pass<"tessera-strings-to-sdy", "mlir::ModuleOp"> {
+  let summary = "Turns Shardy's annotations that stand as strings in frontend attributes into sdy.";
+  let description = [{
+    ```mlir
+    module attributes {mhlo.frontend_attributes = {xla.sdy.meshes = "{mesh = #sdy.mesh<[\"x\"=2]>}"}} {
+      func.func @main(%x: tensor<8xf32> {mhlo.frontend_attributes = {xla.sdy.sharding = "#sdy.sharding<@mesh, [{\"x\"} ]>"}}) ..
+        %0 = stablehlo.custom_call @xla.sdy.GlobalToLocalShape(%x) : (tensor<8xf32>) -> tensor<4xf32>
+        %1 = call @xla.sdy.manual_computation_body(%0) {mhlo.frontend_attributes = {xla.sdy.in_shardings = .., xla.sdy.manual_axes = .., xla.sdy.out_shardings = ..}} : ..
+        %2 = stablehlo.custom_call @xla.sdy.LocalToGlobalShape(%1) : (tensor<4xf32>) -> tensor<8xf32>
+    ```
+    becomes
+    ```mlir
+    sdy.mesh @mesh = <["x"=2]>
+    func.func @main(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"} ]>}) ..
+      %2 = sdy.manual_computation(%x) in_shardings=[..] out_shardings=[..] manual_axes={"x"} (%a: tensor<4xf32>) {
+        %1 = call @xla.sdy.manual_computation_body(%a) : ..
+        sdy.return %1 : tensor<4xf32>
+      }
+    ```
+    So JAX wrote programs with Shardy before StableHLO's artifacts could hold sdy, and so they stand in what XLA prints. Custom calls `@Sharding`, `@xla.sdy.FuncResultSharding`, `@xla.sdy.ShardingGroup` and `@xla.sdy.PropagationBarrier` become constraints, annotated results, groups and barriers.
+  }];
+  let dependentDialects = ["::tessera::sdy::SdyDialect", "::mlir::func::FuncDialect"];
+}
 def MarkCountedLoops : Pass<"tessera-mark-counted-loops", "mlir::ModuleOp"> {
   let summary = "Marks while loops that count from a constant to a constant with their number of trips.";
   let description = [{

@@ -17,6 +17,7 @@ namespace tessera {
 
 void buildImportPipeline(mlir::OpPassManager &pm, const ImportOptions &options) {
   pm.addPass(createSetTarget({options.target, options.processors}));
+  pm.addPass(createStringsToSdy());
   pm.addPass(createDecomposeCustomCalls());
   pm.addPass(createInlineCalls());
   pm.addPass(createRefineShapes());

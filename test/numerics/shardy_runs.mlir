@@ -1084,3 +1084,29 @@ func.func public @main(%a: tensor<8x12xf32>) -> (tensor<8x12xf32>, tensor<8x12xf
   %2 = stablehlo.negate %a : tensor<8x12xf32>
   return %0, %2 : tensor<8x12xf32>, tensor<8x12xf32>
 }
+// -----
+// Annotations in strings, as artifacts had them before they held sdy: a sum over shards in a manual computation.
+// collectives: all-reduce x1
+module attributes {mhlo.frontend_attributes = {xla.sdy.meshes = "{mesh = #sdy.mesh<[\22x\22=4]>}"}, mhlo.num_partitions = 4 : i32} {
+func.func public @main(%a: tensor<8x4xf32> {mhlo.frontend_attributes = {xla.sdy.sharding = "#sdy.sharding<@mesh, [{\22x\22}, {}]>"}, mhlo.sharding = "{devices=[4,1]<=[4]}"}) -> tensor<2x4xf32> {
+  %0 = stablehlo.custom_call @xla.sdy.GlobalToLocalShape(%a) {mhlo.frontend_attributes = {xla.sdy.in_shardings = "#sdy.sharding_per_value<[<@mesh, [{\22x\22}, {}]>]>", xla.sdy.manual_axes = "#sdy<manual_axes{\22x\22}>"}} : (tensor<8x4xf32>) -> tensor<2x4xf32>
+  %1 = call @xla.sdy.manual_computation_body(%0) : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  %2 = stablehlo.custom_call @xla.sdy.LocalToGlobalShape(%1) {mhlo.frontend_attributes = {xla.sdy.manual_axes = "#sdy<manual_axes{\22x\22}>", xla.sdy.out_shardings = "#sdy.sharding_per_value<[<@mesh, [{}, {}]>]>"}} : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  return %2 : tensor<2x4xf32>
+}
+func.func @xla.sdy.manual_computation_body(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  %0 = "stablehlo.all_reduce"(%x) <{replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids}> ({
+    ^bb0(%l: tensor<f32>, %r: tensor<f32>):
+      %s = stablehlo.add %l, %r : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+  }) : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  return %0 : tensor<2x4xf32>
+}
+}
+// plain:
+func.func public @main(%a: tensor<8x4xf32>) -> tensor<2x4xf32> {
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.reshape %a : (tensor<8x4xf32>) -> tensor<4x2x4xf32>
+  %1 = stablehlo.reduce(%0 init: %z) applies stablehlo.add across dimensions = [0] : (tensor<4x2x4xf32>, tensor<f32>) -> tensor<2x4xf32>
+  return %1 : tensor<2x4xf32>
+}
