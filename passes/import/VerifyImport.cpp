@@ -63,6 +63,11 @@ LogicalResult verifyOp(Operation *op, Dialect *chlo) {
           stablehlo::BatchNormGradOp>(op))
     return op->emitError(
         "after import there is no batch normalisation; run --tessera-decompose-batch-norm first");
+  if (auto call = dyn_cast<stablehlo::CustomCallOp>(op); call && call->getNumResults() == 0)
+    return op->emitError()
+           << "calls @" << call.getCallTargetName()
+           << ", which gives no result; a program is what its results need: let the "
+              "function return what is used, or take the call out";
   if (import::namesDevices(op))
     return op->emitError("names devices by number outside of a manual computation over mesh axes; "
                          "write it in sdy.manual_computation (shard_map in JAX)");

@@ -70,6 +70,17 @@ func.func @print(%x: tensor<4xf32>) {
 
 // -----
 
+// What JAX prints while XLA compiles gives nothing to a program.
+// CHECK-LABEL: func.func @inspected
+// CHECK-NEXT:    return
+func.func @inspected(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-remark@+1 {{how this value is sharded is printed by `tessera explain --all`}}
+  stablehlo.custom_call @InspectSharding(%x) {has_side_effect = true} : (tensor<4xf32>) -> ()
+  return %x : tensor<4xf32>
+}
+
+// -----
+
 // Where values are placed: by JAX's kinds of memory, and in XLA's own words.
 
 // CHECK-LABEL: func.func @placed

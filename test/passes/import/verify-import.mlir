@@ -79,3 +79,11 @@ func.func @main(%x: tensor<2x3xcomplex<f32>>, %w: tensor<3x4xcomplex<f32>>) -> t
   %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<2x3xcomplex<f32>>, tensor<3x4xcomplex<f32>>) -> tensor<2x4xf32>
   return %0 : tensor<2x4xf32>
 }
+
+// -----
+
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{calls @log, which gives no result; a program is what its results need}}
+  stablehlo.custom_call @log(%x) {has_side_effect = true} : (tensor<4xf32>) -> ()
+  return %x : tensor<4xf32>
+}
