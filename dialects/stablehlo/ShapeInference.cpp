@@ -46,6 +46,14 @@ static std::optional<Shape> amountsOf(Value value, size_t count) {
   return amounts && amounts->size() == count ? amounts : std::nullopt;
 }
 
+// What `limit` adds to `start`: the size of a slice, wherever data puts it.
+static std::optional<Shape> sizesFrom(Value start, Value limit, size_t count) {
+  auto sum = limit.getDefiningOp<AddOp>();
+  if (!sum || (sum.getLhs() != start && sum.getRhs() != start))
+    return std::nullopt;
+  return amountsOf(sum.getLhs() == start ? sum.getRhs() : sum.getLhs(), count);
+}
+
 Shape valuesOf(Value value, size_t rank) {
   return amountsOf(value, rank).value_or(Shape(rank, unknown));
 }
@@ -212,6 +220,10 @@ SmallVector<Shape> inferShapes(Operation *op) {
         auto start = amountsOf(op.getStartIndices(), rank),
              limit = amountsOf(op.getLimitIndices(), rank),
              strides = amountsOf(op.getStrides(), rank);
+        if (strides && !(start && limit)) {
+          start = Shape(rank, 0);
+          limit = sizesFrom(op.getStartIndices(), op.getLimitIndices(), rank);
+        }
         return one(start && limit && strides ? slicedShape(*start, *limit, *strides)
                                              : Shape(rank, unknown));
       })

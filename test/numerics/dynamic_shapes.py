@@ -72,6 +72,12 @@ def mixed(x, y):
     return jnp.einsum("ak,bk->ab", x, y), jnp.minimum(x.shape[0], y.shape[0]) * x, x[: min(2, 3)], jnp.kron(x[:2], y[:2])
 
 
+def moving(x, i):
+    """Slices of sizes that are arithmetic on shapes, where data says."""
+    recurrent = lax.scan(lambda state, row: (0.5 * state + row, state.sum()), jnp.zeros(x.shape[1]), x)
+    return *recurrent, lax.dynamic_slice_in_dim(x, i, x.shape[0] // 2), lax.dynamic_index_in_dim(x, i, 1), x[i]
+
+
 F = np.float32
 CASES = {  # the function, its arguments' shapes and types, the shapes that it is compiled for
     "attention": (attention, [((N, 8), F), ((8, 8), F)], [[(5, 8), (8, 8)], [(16, 8), (8, 8)]]),
@@ -79,6 +85,7 @@ CASES = {  # the function, its arguments' shapes and types, the shapes that it i
     "loops": (loops, [((N, 3), F)], [[(4, 3)], [(9, 3)]]),
     "ordering": (ordering, [((N, 5), F)], [[(6, 5)]]),
     "indexing": (indexing, [((N, 3), F), ((N,), np.int32)], [[(6, 3), (6,)]]),
+    "moving": (moving, [((A, B), F), ((), np.int32)], [[(7, 4), ()]]),
     "windows": (windows, [((A, B), F), ((2, 2), F)], [[(6, 7), (2, 2)]]),
     "scalars": (scalars, [((A, B), F)], [[(6, 4)]]),
     "halves": (halves, [((EVEN,), F)], [[(8,)], [(2,)]]),
@@ -105,7 +112,7 @@ def check(name, directory):
     for given in shapes:
         rng = np.random.default_rng(0)
         values = [rng.integers(0, 3, s).astype(d) if np.issubdtype(d, np.integer) else rng.uniform(-2, 2, s).astype(d) for s, (_, d) in zip(given, arguments)]
-        text = ",".join(f"in{i}:" + "x".join(map(str, s)) + ("xf32" if d is F else "xi32") for i, (s, (_, d)) in enumerate(zip(given, arguments)))
+        text = ",".join(f"in{i}:" + "x".join([*map(str, s), "f32" if d is F else "i32"]) for i, (s, (_, d)) in enumerate(zip(given, arguments)))
         status, error = tessera("compile", source, "-o", program, f"--input-shapes={text}", "--verify-each")
         if status:
             yield f"{text}: {error}"

@@ -95,11 +95,51 @@ std::optional<SmallVector<int64_t>> constants(Value value) {
   return numbers;
 }
 
+// A slice of known size that begins where data says: the rows from the first to the last that is
+// taken, and of those every `steps`-th. A slice as long as its dimension begins at 0.
+Value fromMovingSlice(OpBuilder &b, stablehlo::RealDynamicSliceOp op, ArrayRef<int64_t> steps) {
+  Location loc = op.getLoc();
+  RankedTensorType from = op.getOperand().getType(), to = op.getType();
+  Value start = op.getStartIndices();
+  auto index = dyn_cast<IntegerType>(cast<RankedTensorType>(start.getType()).getElementType());
+  if (!index || !from.hasStaticShape() || !to.hasStaticShape())
+    return {};
+  if (index.getWidth() < 32) {
+    index = b.getI64Type();
+    start =
+        stablehlo::ConvertOp::create(b, loc, RankedTensorType::get({to.getRank()}, index), start);
+  }
+  auto scalar = RankedTensorType::get({}, index);
+  SmallVector<int64_t> window, zeros(to.getRank(), 0);
+  SmallVector<Value> starts;
+  for (auto [d, size] : llvm::enumerate(to.getShape())) {
+    window.push_back(size ? (size - 1) * steps[d] + 1 : 0);
+    if (window[d] > from.getDimSize(d))
+      return {}; // no such slice
+    if (window[d] == from.getDimSize(d)) {
+      starts.push_back(stablehlo::ConstantOp::create(
+          b, loc, DenseElementsAttr::get(scalar, b.getIntegerAttr(index, 0))));
+      continue;
+    }
+    int64_t at = d;
+    Value one = stablehlo::SliceOp::create(b, loc, start, ArrayRef<int64_t>{at},
+                                           ArrayRef<int64_t>{at + 1}, ArrayRef<int64_t>{1});
+    starts.push_back(stablehlo::ReshapeOp::create(b, loc, scalar, one));
+  }
+  Value rows = stablehlo::DynamicSliceOp::create(b, loc, from.clone(window), op.getOperand(),
+                                                 starts, window);
+  return rows.getType() == to
+             ? rows
+             : Value(stablehlo::SliceOp::create(b, loc, to, rows, zeros, window, steps));
+}
+
 Value fromDynamicSlice(OpBuilder &b, stablehlo::RealDynamicSliceOp op) {
   auto start = constants(op.getStartIndices()), limit = constants(op.getLimitIndices()),
        step = constants(op.getStrides());
-  if (!start || !limit || !step)
+  if (!step)
     return {};
+  if (!start || !limit)
+    return fromMovingSlice(b, op, *step);
   return stablehlo::SliceOp::create(b, op.getLoc(), op.getType(), op.getOperand(), *start, *limit,
                                     *step);
 }

@@ -48,6 +48,24 @@ module @loop {
   }
 }
 // -----
+// A slice has the size that its limits add to its starts, wherever those are.
+// CHECK-LABEL: module @moving
+// CHECK: stablehlo.real_dynamic_slice {{.*}} -> tensor<3x4xf32>
+module @moving {
+  func.func @main(%x: tensor<?x4xf32> {tessera.shape = tensor<6x4xf32>}, %start: tensor<2xi32>) -> tensor<?x?xf32> {
+    %0 = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x4xf32>) -> tensor<i32>
+    %two = stablehlo.constant dense<2> : tensor<i32>
+    %half = stablehlo.divide %0, %two : tensor<i32>
+    %1 = stablehlo.reshape %half : (tensor<i32>) -> tensor<1xi32>
+    %four = stablehlo.constant dense<4> : tensor<1xi32>
+    %size = stablehlo.concatenate %1, %four, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+    %limit = stablehlo.add %start, %size : tensor<2xi32>
+    %step = stablehlo.constant dense<1> : tensor<2xi32>
+    %2 = stablehlo.real_dynamic_slice %x, %start, %limit, %step : (tensor<?x4xf32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<?x?xf32>
+    return %2 : tensor<?x?xf32>
+  }
+}
+// -----
 // A window reduction whose window is a value.
 // CHECK-LABEL: module @window
 // CHECK: "stablehlo.reduce_window"{{.*}}window_dimensions = array<i64: 2>

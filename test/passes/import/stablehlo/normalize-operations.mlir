@@ -55,6 +55,20 @@ func.func @known_after_all(%a: tensor<6xf32>, %s: tensor<2xi64>) -> (tensor<2x3x
   return %0, %1, %2 : tensor<2x3xf32>, tensor<2xf32>, tensor<?x?xf32>
 }
 
+// A slice of known size begins where data says, of a dimension that it takes as a whole at 0; steps are taken in what it spans.
+
+// CHECK-LABEL: func.func @moving_slice
+// CHECK:         %[[A:.*]] = stablehlo.slice %arg1 [0:1]
+// CHECK:         %[[I:.*]] = stablehlo.reshape %[[A]] : (tensor<1xi32>) -> tensor<i32>
+// CHECK:         %[[Z:.*]] = stablehlo.constant dense<0> : tensor<i32>
+// CHECK:         %[[S:.*]] = stablehlo.dynamic_slice %arg0, %[[I]], %[[Z]], sizes = [5, 4] : (tensor<9x4xf32>, tensor<i32>, tensor<i32>) -> tensor<5x4xf32>
+// CHECK:         stablehlo.slice %[[S]] [0:5:2, 0:4]
+func.func @moving_slice(%a: tensor<9x4xf32>, %start: tensor<2xi32>, %limit: tensor<2xi32>) -> tensor<3x4xf32> {
+  %step = stablehlo.constant dense<[2, 1]> : tensor<2xi32>
+  %0 = stablehlo.real_dynamic_slice %a, %start, %limit, %step : (tensor<9x4xf32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<3x4xf32>
+  return %0 : tensor<3x4xf32>
+}
+
 // Letters of one operand alone are summed first; those of both are batches where the result has them.
 
 // CHECK-LABEL: func.func @einsum
