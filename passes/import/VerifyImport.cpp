@@ -68,6 +68,10 @@ LogicalResult verifyOp(Operation *op, Dialect *chlo) {
            << "calls @" << call.getCallTargetName()
            << ", which gives no result; a program is what its results need: let the "
               "function return what is used, or take the call out";
+  if (isa<stablehlo::DynamicPadOp, stablehlo::DynamicConvOp, stablehlo::RealDynamicSliceOp>(op))
+    return op->emitError() << "'" << op->getName()
+                           << "' takes amounts from data that a compiled program must know: give "
+                              "constants, or sizes that follow from the shapes of the inputs";
   if (import::namesDevices(op))
     return op->emitError("names devices by number outside of a manual computation over mesh axes; "
                          "write it in sdy.manual_computation (shard_map in JAX)");

@@ -82,11 +82,29 @@ CASES = {  # text, its argument, what it gives
   %d = stablehlo.add %c, %x : tensor<?xf32>
   stablehlo.return %j, %d : tensor<i32>, tensor<?xf32> }""").replace("return %r :", "return %r#1 :"), V, lambda x: -x + sum([x] * 6)),
 }
+CASES["gather of sizes at data"] = ("""func.func @main(%x: tensor<6xf32>) -> tensor<2x3xf32> {
+%i = stablehlo.constant dense<[[1], [9]]> : tensor<2x1xi32>
+%y = stablehlo.slice %x [0:1] : (tensor<6xf32>) -> tensor<1xf32>
+%z = stablehlo.subtract %y, %y : tensor<1xf32>
+%c = stablehlo.convert %z : (tensor<1xf32>) -> tensor<1xi32>
+%three = stablehlo.constant dense<3> : tensor<1xi32>
+%s = stablehlo.add %c, %three : tensor<1xi32>
+%r = "stablehlo.dynamic_gather"(%x, %i, %s) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], start_index_map = [0], index_vector_dim = 1>}> : (tensor<6xf32>, tensor<2x1xi32>, tensor<1xi32>) -> tensor<2x3xf32>
+return %r : tensor<2x3xf32>
+}""", V, lambda x: np.stack([x[1:4], x[3:6]]))
 REFUSED = {  # text, its argument's shape, part of the error
     "data": ("""func.func @main(%x: tensor<4xf32>, %n: tensor<1xi32>) -> tensor<?xf32> {
 %r = stablehlo.dynamic_iota %n, dim = 0 : (tensor<1xi32>) -> tensor<?xf32>
 return %r : tensor<?xf32>
 }""", "", "depends on data"),
+    "padding": ("""func.func @main(%x: tensor<4xf32>, %n: tensor<1xi32>) -> tensor<6xf32> {
+%z = stablehlo.constant dense<0.0> : tensor<f32>
+%i = stablehlo.constant dense<0> : tensor<1xi32>
+%two = stablehlo.constant dense<2> : tensor<1xi32>
+%m = stablehlo.subtract %two, %n : tensor<1xi32>
+%r = stablehlo.dynamic_pad %x, %z, %n, %m, %i : (tensor<4xf32>, tensor<f32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<6xf32>
+return %r : tensor<6xf32>
+}""", "", "takes amounts from data that a compiled program must know"),
     "bound": (CASES["bounds"][0], "in0:9x4", "at most 8"),
     "fixed": (CASES["bounds"][0], "in0:6x5", "does not fit"),
     "unknown": (CASES["bounds"][0], "", "give it by --input-shapes=in0:Nx4"),

@@ -153,8 +153,26 @@ Value fromDynamicPad(OpBuilder &b, stablehlo::DynamicPadOp op) {
                                   op.getPaddingValue(), *low, *high, *interior);
 }
 
+// The sizes that a gather's result has: 1 along dimensions that are dropped.
+std::optional<SmallVector<int64_t>> gatheredSizes(stablehlo::DynamicGatherOp op) {
+  auto dims = op.getDimensionNumbers();
+  if (!op.getType().hasStaticShape())
+    return std::nullopt;
+  SmallVector<int64_t> sizes;
+  ArrayRef<int64_t> kept = dims.getOffsetDims();
+  for (int64_t d = 0, rank = op.getOperand().getType().getRank(); d < rank; ++d) {
+    bool isDropped = llvm::is_contained(dims.getCollapsedSliceDims(), d) ||
+                     llvm::is_contained(dims.getOperandBatchingDims(), d);
+    sizes.push_back(isDropped ? 1 : op.getType().getDimSize(kept.front()));
+    kept = kept.drop_front(!isDropped);
+  }
+  return sizes;
+}
+
 Value fromDynamicGather(OpBuilder &b, stablehlo::DynamicGatherOp op) {
   auto sizes = constants(op.getSliceSizes());
+  if (!sizes)
+    sizes = gatheredSizes(op);
   if (!sizes)
     return {};
   return stablehlo::GatherOp::create(b, op.getLoc(), op.getType(), op.getOperand(),
