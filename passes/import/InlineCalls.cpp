@@ -216,8 +216,14 @@ private:
 };
 
 // An asynchronous operation runs where it starts: communicate and order decide anew what overlaps.
-void startAtOnce(func::FuncOp entry) {
+// Its future may only be waited for: it has no value otherwise.
+LogicalResult startAtOnce(func::FuncOp entry) {
   for (stablehlo::AsyncStartOp start : opsWithin<stablehlo::AsyncStartOp>(entry)) {
+    for (Operation *user : start->getUsers())
+      if (!isa<stablehlo::AsyncDoneOp>(user))
+        return user->emitError() << "takes a " << start.getResult().getType()
+                                 << " that nobody has waited for; give it what "
+                                    "stablehlo.async_done makes of that";
     Block &body = start.getBody().front();
     Operation *inner = &body.front();
     inner->setOperands(start->getOperands());
@@ -228,6 +234,7 @@ void startAtOnce(func::FuncOp entry) {
     }
     start.erase();
   }
+  return success();
 }
 
 // The public function @main; without one, all that are public.
@@ -260,7 +267,8 @@ struct InlineCallsPass : impl::InlineCallsBase<InlineCallsPass> {
     llvm::DenseSet<StringAttr> named;
     for (func::FuncOp entry : entries) {
       inliner.inlineInto(entry);
-      startAtOnce(entry);
+      if (failed(startAtOnce(entry)))
+        return signalPassFailure();
       named.insert(entry.getSymNameAttr());
       entry.walk([&](Operation *op) {
         op->getAttrDictionary().walk(

@@ -117,3 +117,16 @@ func.func @main(%x: tensor<4xf32>) -> (tensor<8xf32>, tensor<4xf32>) {
   %d = "stablehlo.async_done"(%f) : (!stablehlo.future<tensor<8xf32>>) -> tensor<8xf32>
   return %d, %n : tensor<8xf32>, tensor<4xf32>
 }
+
+// -----
+
+// Wrong would be: a future that is returned is replaced by an array, which has another type.
+func.func @main(%x: tensor<4xf32>) -> !stablehlo.future<tensor<2xf32>> {
+  %f = "stablehlo.async_start"(%x) ({
+  ^bb0(%p: tensor<4xf32>):
+    %g = stablehlo.slice %p [0:2] : (tensor<4xf32>) -> tensor<2xf32>
+    stablehlo.return %g : tensor<2xf32>
+  }) : (tensor<4xf32>) -> !stablehlo.future<tensor<2xf32>>
+  // expected-error@+1 {{takes a '!stablehlo.future<tensor<2xf32>>' that nobody has waited for}}
+  return %f : !stablehlo.future<tensor<2xf32>>
+}
