@@ -212,6 +212,7 @@ private:
       for (Value buffer : start.getTo()) {
         Place place = addressOf(buffer);
         cache.forget(place.begin, place.end);
+        shared.touch(place.begin, place.end);
       }
     Started what = startedBy(start);
     Price &price = at(start);

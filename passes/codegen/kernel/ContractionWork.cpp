@@ -39,6 +39,15 @@ static Product::Copy copyOf(Node *node, const LoopGroup &along, const LoopGroup 
                                  : Product::Computed;
 }
 
+// Whether pairs of b that lie along k are turned by squares: of what is widened before, they are read one
+// by one (cpu/ContractionPlan.cpp).
+static bool turnsPairs(const Graph &graph, const ContractionLoops &loops) {
+  constexpr int64_t squareOfPairs = 32;
+  Node *b = unwidened(loops.b);
+  return isPlainLoad(b) && b->kind == ElementKind::BF16 && strideOf(b->index, loops.n) &&
+         boundsOf(graph, loops.k.back()).second >= squareOfPairs;
+}
+
 static const LoopGroup &vectorsOfA(const Graph &graph, const ContractionLoops &loops) {
   return isAcross(loops, graph) ? loops.m : loops.k.back();
 }
@@ -121,6 +130,8 @@ cost::Product productOf(const Graph &graph, const ContractionLoops &loops) {
   if (copiesB)
     product.b =
         isAlongItsK(loops, graph) ? Product::Turned : copyOf(loops.b, loops.n, loops.k.back());
+  if (product.b == Product::Turned && isBf16 && !product.isWidened && !turnsPairs(graph, loops))
+    product.b = Product::Computed;
   auto [low, high] = boundsOf(graph, loops.k.back());
   product.run = copiesA && copiesB ? product.k : double(std::max<int64_t>(high - low, 1));
   ContractionCells cells = commonCells(graph, loops, product);

@@ -632,8 +632,10 @@ static void countRunning(stablehlo::ReduceWindowOp op, const RunningLoops &loops
   work.grid = double(loops.cells());
 }
 
-// Updates whose innermost dimension is a window of the operand go by vectors.
+// Of each row of updates the place is found; what lies side by side in it is added by vectors, of which
+// one takes about two rows' time.
 static void countScatter(stablehlo::ScatterOp op, KernelWork &work) {
+  constexpr double rowsOfVector = 2, lanesOfVector = 16;
   unsigned count = op->getNumResults();
   auto numbers = op.getScatterDimensionNumbers();
   for (unsigned i = 0; i < count; ++i) {
@@ -642,14 +644,12 @@ static void countScatter(stablehlo::ScatterOp op, KernelWork &work) {
     double elements = elementsOf(update);
     auto type = elementType(update.getType());
     double bytes = type ? double(type->bytes()) : 4;
-    bool isWindow =
-        llvm::is_contained(numbers.getUpdateWindowDims(), last) && shapeOf(update)[last] >= 8;
+    bool isWindow = llvm::is_contained(numbers.getUpdateWindowDims(), last);
+    double rows = isWindow ? elements / std::max(double(shapeOf(update)[last]), 1.0) : elements;
+    work.of(Access::Scattered) += rows;
     if (isWindow) {
       work.moved += 3 * bytes * elements;
-      work.of(ElementClass::Arithmetic) += elements;
-      work.of(Access::Scattered) += elements / double(shapeOf(update)[last]);
-    } else {
-      work.of(Access::Scattered) += elements;
+      work.of(Access::Scattered) += rowsOfVector * elements * (bytes / 4) / lanesOfVector;
     }
     if (type && isFloat(type->kind))
       work.flops += elements;

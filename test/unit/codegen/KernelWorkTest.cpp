@@ -164,6 +164,32 @@ TEST(KernelWork, ProductsOfPairsAreNotWidened) {
   EXPECT_TRUE(isWidened("63"));
 }
 
+// Pairs that lie along k are turned by squares where they are in memory; what becomes one is read across.
+TEST(KernelWork, PairsOfWhatIsNarrowedAreReadOneByOne) {
+  auto copied = [](const std::string &type, const std::string &line) {
+    return workOfText("(%a: tensor<96x64xbf16>, %w: " + type + ") -> tensor<96x48xf32>", line + R"(
+    %p = stablehlo.dot_general %a, %b, contracting_dims = [1] x [1] : (tensor<96x64xbf16>, tensor<48x64xbf16>) -> tensor<96x48xf32>
+    exec.yield %p : tensor<96x48xf32>)");
+  };
+  cost::KernelWork narrow = copied(
+                       "tensor<64x48xbf16>",
+                       "%b = stablehlo.transpose %w, dims = [1, 0] : (tensor<64x48xbf16>) -> "
+                       "tensor<48x64xbf16>"),
+                   turned = copied("tensor<2x48x64xbf16>",
+                                   "%s = stablehlo.slice %w [1:2, 0:48, 0:64] : "
+                                   "(tensor<2x48x64xbf16>) -> tensor<1x48x64xbf16>\n"
+                                   "%b = stablehlo.reshape %s : (tensor<1x48x64xbf16>) -> "
+                                   "tensor<48x64xbf16>"),
+                   across = copied("tensor<48x64xf32>",
+                                   "%b = stablehlo.convert %w : (tensor<48x64xf32>) -> "
+                                   "tensor<48x64xbf16>");
+  EXPECT_EQ(narrow.products[0].b, cost::Product::Plain);
+  EXPECT_EQ(turned.products[0].b, cost::Product::Turned);
+  EXPECT_EQ(turned.of(Access::Strided), 0);
+  EXPECT_EQ(across.products[0].b, cost::Product::Computed);
+  EXPECT_EQ(across.of(Access::Strided), 48 * 64);
+}
+
 TEST(KernelWork, AProductIsOneWithWhatIsCopiedForIt) {
   cost::KernelWork work =
       workOfText("(%a: tensor<96x64xf32>, %b: tensor<48x64xf32>) -> tensor<96x48xf32>", R"(
@@ -233,6 +259,29 @@ TEST(KernelWork, LookupsReadWhatTheyTake) {
 }
 
 // The last dimension may be called -1.
+// Each update's place is found; numbers that lie side by side are added by vectors.
+TEST(KernelWork, ScattersFindAPlaceForEachRow) {
+  auto rowsOf = [](const std::string &table, const std::string &updates,
+                   const std::string &window) {
+    std::string types = "(" + table + ", tensor<64x1xi32>, " + updates + ")";
+    cost::KernelWork work =
+        workOfText("(%t: " + table + ", %i: tensor<64x1xi32>, %u: " + updates + ") -> " + table,
+                   R"(
+    %s = "stablehlo.scatter"(%t, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<)" +
+                       window + R"(inserted_window_dims = [0],
+      scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+    ^bb0(%l: tensor<f32>, %r: tensor<f32>):
+      %a = stablehlo.add %l, %r : tensor<f32>
+      stablehlo.return %a : tensor<f32>
+    }) : )" + types + " -> " +
+                       table + "\n    exec.yield %s : " + table);
+    return work.of(Access::Scattered);
+  };
+  EXPECT_EQ(rowsOf("tensor<32xf32>", "tensor<64xf32>", ""), 64);
+  EXPECT_EQ(rowsOf("tensor<32x4xf32>", "tensor<64x4xf32>", "update_window_dims = [1], "), 64 * 1.5);
+  EXPECT_EQ(rowsOf("tensor<32x64xf32>", "tensor<64x64xf32>", "update_window_dims = [1], "), 64 * 9);
+}
+
 TEST(KernelWork, SortsCountTheirPasses) {
   cost::KernelWork work = workOfText("(%x: tensor<4x16xf32>) -> tensor<4x16xf32>", R"(
     %s = "stablehlo.sort"(%x) <{dimension = -1 : i64, is_stable = true}> ({
