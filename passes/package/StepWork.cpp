@@ -37,6 +37,7 @@ private:
     double devices = mesh ? double(mesh->numDevices()) : 1;
     steps::Size size;
     program->walk([&](LoopOp) { size.hasLoops = true; });
+    size.devices = devices;
     size.instructions = devices * result.done.instructions;
     size.bytes = devices * double(memoryFigures(program).total());
     return size;

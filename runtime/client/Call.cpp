@@ -28,7 +28,8 @@ std::vector<Fact> factsOf(const LoadedProgram &program) {
 } // namespace
 
 Call::Call(std::shared_ptr<const Executable> executable)
-    : executable_(std::move(executable)), run_(executable_->client()->pool()) {}
+    : executable_(std::move(executable)), run_(executable_->client()->pool()),
+      shortSteps_(executable_->devices().size()) {}
 
 Call::~Call() {
   if (!run_.pool().isHere()) // nothing runs in the child of a fork

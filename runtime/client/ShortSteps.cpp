@@ -29,8 +29,10 @@ int64_t arrayBytes(const program::Program &manifest) {
 
 bool isShort(const LoadedProgram &program) {
   steps::Size size;
+  size.devices = 0;
   for (const DeviceProgram &each : program.programs()) {
     auto devices = static_cast<double>(each.mesh().size()); // no product that wraps around
+    size.devices += devices;
     size.hasLoops |= hasLoops(each.decoded());
     size.instructions += devices * static_cast<double>(each.decoded().code.size());
     size.bytes += devices * static_cast<double>(arrayBytes(each.manifest()));

@@ -16,6 +16,9 @@ bool isShort(const LoadedProgram &program);
 // the last ones took.
 class ShortSteps {
 public:
+  // Of a single device a worker is worth waking earlier: others take parts of its longer kernels.
+  explicit ShortSteps(size_t devices) : longest_(devices == 1 ? 20'000 : 50'000) {}
+
   bool isNext() {
     if (pause_ == 0)
       return true;
@@ -23,15 +26,15 @@ public:
     return false;
   }
   void took(int64_t nanoseconds) {
-    constexpr int64_t longest = 50'000;
     constexpr int most = 64;
-    if (nanoseconds <= longest)
+    if (nanoseconds <= longest_)
       next_ = 1;
     else
       pause_ = std::exchange(next_, std::min(2 * next_, most));
   }
 
 private:
+  int64_t longest_;          // nanoseconds
   int pause_ = 0, next_ = 1; // steps for workers: now, and after the next one that takes long
 };
 

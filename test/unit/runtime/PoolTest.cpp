@@ -1,5 +1,9 @@
-// Tasks of the pool and lists of them.
+// Tasks of the pool and lists of them, and which steps are none for it.
 #include "runtime/pool/Run.h"
+
+#include "lib/steps/ShortStep.h"
+#include "runtime/client/ShortSteps.h"
+
 #include <atomic>
 #include <gtest/gtest.h>
 #include <memory>
@@ -71,6 +75,30 @@ TEST(PoolTest, AWorkerMayBeTheLastOwner) {
         std::this_thread::yield();
       EXPECT_TRUE(watched.expired());
     }
+}
+
+// What one device does is over in the time that several take for an eighth of its bytes.
+TEST(ShortStep, OneDeviceMayHaveMoreBytes) {
+  auto isShort = [](double devices, double bytes) {
+    return steps::isShort({.devices = devices, .instructions = 10, .bytes = bytes});
+  };
+  EXPECT_TRUE(isShort(2, 128 << 10));
+  EXPECT_FALSE(isShort(2, 129 << 10));
+  EXPECT_TRUE(isShort(1, 1 << 20));
+  EXPECT_FALSE(isShort(1, 1025 << 10));
+  EXPECT_FALSE(steps::isShort({.hasLoops = true}));
+}
+
+// After one that took long the next is for workers; of one device sooner.
+TEST(ShortStep, LongOnesAreLeftToWorkers) {
+  ShortSteps one(1), two(2);
+  one.took(30'000);
+  two.took(30'000);
+  EXPECT_FALSE(one.isNext());
+  EXPECT_TRUE(one.isNext());
+  EXPECT_TRUE(two.isNext());
+  two.took(51'000);
+  EXPECT_FALSE(two.isNext());
 }
 
 } // namespace
