@@ -29,6 +29,17 @@ using fusion::NodeKind;
 
 namespace {
 
+// What attention sums up over queries, where its values alone have a gradient; not what a loss does, whose
+// logits have the form of scores: their gradient is summed up over both and stays an array for the one, so
+// that it is there for the other. `depth`: of conversions, and of factors that drop some or scale all.
+bool isProbability(Value value, int depth = 4) {
+  Operation *op = value.getDefiningOp();
+  if (depth > 0 && isa_and_nonnull<ConvertOp, MulOp>(op))
+    return llvm::any_of(op->getOperands(),
+                        [&](Value operand) { return isProbability(operand, depth - 1); });
+  return isa_and_nonnull<DivOp, ExpOp>(op);
+}
+
 // The gradient of one attention.
 class Gradient {
 public:
@@ -36,7 +47,12 @@ public:
       : block(block), plane(block, scores), limits(limits) {}
 
   // Whether there is one, of which nothing else reads a value of pairs.
-  bool isThere() const { return !plane.other && plane.hasExponentials() && !own().empty(); }
+  bool isThere() const {
+    return !plane.other && plane.hasExponentials() &&
+           llvm::any_of(own(), [](const Consumer &consumer) {
+             return consumer.isOfGradient || isProbability(consumer.factor());
+           });
+  }
 
   bool form(std::string &why) {
     AtEnd end(block);

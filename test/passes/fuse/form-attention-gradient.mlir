@@ -185,3 +185,29 @@ func.func @shared_keys(%q: tensor<2x128x8x32xf32>, %k: tensor<2x32x128xf32>, %v:
   %dkt = stablehlo.transpose %dk, dims = [0, 2, 1] : (tensor<2x128x32xf32>) -> tensor<2x32x128xf32>
   return %o, %dkt : tensor<2x128x8x32xf32>, tensor<2x32x128xf32>
 }
+
+// -----
+
+// A loss's logits have the form of scores, and their gradient that of probabilities. That is summed up over rows for
+// the weights, and over classes for what comes before: it stays an array for the one, so that for the other it is read,
+// not computed again by a product more.
+// CHECK-LABEL: func.func @logits
+// CHECK-COUNT-3: stablehlo.dot_general
+// CHECK-NOT: stablehlo.dot_general
+// CHECK: return
+func.func @logits(%x: tensor<512x32xf32>, %w: tensor<512x32xf32>, %t: tensor<512x512xf32>) -> (tensor<512x32xf32>, tensor<512x32xf32>) {
+  %i = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %s = stablehlo.dot_general %x, %w, contracting_dims = [1] x [1] : (tensor<512x32xf32>, tensor<512x32xf32>) -> tensor<512x512xf32>
+  %m = stablehlo.reduce(%s init: %i) applies stablehlo.maximum across dimensions = [1] : (tensor<512x512xf32>, tensor<f32>) -> tensor<512xf32>
+  %m2 = stablehlo.broadcast_in_dim %m, dims = [0] : (tensor<512xf32>) -> tensor<512x512xf32>
+  %d = stablehlo.subtract %s, %m2 : tensor<512x512xf32>
+  %e = stablehlo.exponential %d : tensor<512x512xf32>
+  %l = stablehlo.reduce(%e init: %z) applies stablehlo.add across dimensions = [1] : (tensor<512x512xf32>, tensor<f32>) -> tensor<512xf32>
+  %l2 = stablehlo.broadcast_in_dim %l, dims = [0] : (tensor<512xf32>) -> tensor<512x512xf32>
+  %p = stablehlo.divide %e, %l2 : tensor<512x512xf32>
+  %ds = stablehlo.subtract %p, %t : tensor<512x512xf32>
+  %dw = stablehlo.dot_general %ds, %x, contracting_dims = [0] x [0] : (tensor<512x512xf32>, tensor<512x32xf32>) -> tensor<512x32xf32>
+  %dx = stablehlo.dot_general %ds, %w, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x32xf32>) -> tensor<512x32xf32>
+  return %dw, %dx : tensor<512x32xf32>, tensor<512x32xf32>
+}
