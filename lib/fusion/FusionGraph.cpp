@@ -245,8 +245,8 @@ private:
       for (int g : llvm::reverse(last)) {
         const Group &group = kernels[g];
         bool isFree =
-            !group.movements && !group.turns && !group.regroups && !group.ofProduct &&
-            !group.urgent && group.outputs.size() < mostOutputs && group.size < limits.nodes &&
+            !group.moves && !group.turns && !group.regroups && !group.ofProduct && !group.urgent &&
+            group.outputs.size() < mostOutputs && group.size < limits.nodes &&
             (group.kind == GroupKind::Elemental || (group.kind == GroupKind::Reduce && group.rows));
         bool fitsParts = !parts ? group.parts && nodes.fitsRows(nodes.rowsBeside(n), group.outer)
                          : group.parts ? group.parts == parts->window

@@ -29,6 +29,7 @@ struct Node {
   bool collective = false; // Outside: moves data between devices, so its operands must not be late
   bool free = false;       // Constant: is in the constant section when someone needs it in memory
   bool narrows = false;    // Convert: to a type of fewer bytes
+  bool cuts = false;       // Movement: of several pieces, between which its reader is cut
   int64_t elements = 0;    // of the result
   uint32_t space = 0;      // number of the result's shape
   uint32_t reduced = 0;    // Reduce, Broadcast of rows: number of (shape, reduced dimensions)
@@ -41,10 +42,9 @@ struct Kernel {
 };
 
 struct Limits {
-  int nodes = 160; // constants not counted
-  int movements =
-      4;          // Movement nodes: each may cut the index space into pieces with code of their own
-  int copies = 3; // kernels that may compute a cheap value again
+  int nodes = 160;   // constants not counted
+  int cuts = 4;      // nodes that may cut the index space into pieces with code of their own
+  int copies = 3;    // kernels that may compute a cheap value again
   int copyDepth = 2; // length of a chain of such values
   int searchSteps = 4000;
 };

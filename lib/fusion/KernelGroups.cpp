@@ -71,7 +71,7 @@ bool KernelGroups::fits(int n, Use use, const Member &member) const {
   case NodeKind::Movement:
     return group.kind != GroupKind::Contraction &&
            (nodes.takesOfRow(n, member.place) ||
-            (group.movements < limits.movements && !group.byRows));
+            ((!node.cuts || group.cuts < limits.cuts) && !group.byRows));
   case NodeKind::Transpose:
     return group.kind != GroupKind::Contraction && !group.byRows;
   case NodeKind::Slice:
@@ -86,7 +86,7 @@ bool KernelGroups::keepsRows(const Place &place, const Group &group) const {
     return false;
   if (group.parts && !nodes.fitsRows(place.rows, group.outer))
     return false;
-  return group.rows ? group.rows == place.rows : !group.movements && !group.turns;
+  return group.rows ? group.rows == place.rows : !group.moves && !group.turns;
 }
 
 // Whether what is computed at `place` may be a result beside those of `group`.
@@ -98,7 +98,7 @@ bool KernelGroups::mayYield(int n, const Place &place, const Group &group) const
   case Place::RowOf:
     return keepsRows(place, group);
   case Place::ElementOf:
-    return !nodes.isOfProduct(n) && (group.byRows || (!group.movements && !group.turns));
+    return !nodes.isOfProduct(n) && (group.byRows || (!group.moves && !group.turns));
   case Place::Elsewhere:
     return false;
   }
@@ -196,7 +196,10 @@ void KernelGroups::join(int n, const Member &member) {
   members[n].push_back(member);
   group.nodes.push_back(n);
   group.size += node.kind != NodeKind::Constant;
-  group.movements += node.kind == NodeKind::Movement && !nodes.takesOfRow(n, member.place);
+  if (node.kind == NodeKind::Movement && !nodes.takesOfRow(n, member.place)) {
+    group.moves = true;
+    group.cuts += node.cuts;
+  }
   group.movesElements |= node.kind == NodeKind::Movement || node.kind == NodeKind::Slice ||
                          node.kind == NodeKind::Transpose || node.kind == NodeKind::Reshape ||
                          (node.kind == NodeKind::Pointwise && !member.aligned());

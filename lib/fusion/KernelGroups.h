@@ -26,7 +26,8 @@ struct Group {
   uint32_t reduced = 0;
   uint32_t rows = 0; // that stay, when the result's elements are elements of them
   int64_t elements;
-  int size = 0, movements = 0;
+  int size = 0, cuts = 0;
+  bool moves = false;  // has nodes of Movement, of more than a row
   bool paired = false; // yields complex numbers: no tiles of a real contraction are stored so
   bool turns = false;  // reads arrays across their rows
   bool byRows = false; // has results for rows and for their elements: takes a row after the other

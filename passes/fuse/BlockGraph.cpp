@@ -45,6 +45,19 @@ static int firstOf(const ShapeKey &key, RankedTensorType array) {
                                                   : int(array.getRank());
 }
 
+// Whether what reads `op` is cut into pieces. The indices of a gather that are joined of one array for each
+// dimension are not: it reads each of them at a place that is known.
+static bool cutsItsReader(Operation *op) {
+  auto join = dyn_cast<ConcatenateOp>(op);
+  if (!join)
+    return isa<PadOp>(op);
+  return !llvm::all_of(op->getUses(), [&](OpOperand &use) {
+    auto gather = dyn_cast<GatherOp>(use.getOwner());
+    return gather && use.getOperandNumber() == 1 &&
+           gather.getDimensionNumbers().getIndexVectorDim() == int64_t(join.getDimension());
+  });
+}
+
 // What makes the parts of sums over columns goes over the operand's elements.
 static fusion::SumParts describeParts(ReduceWindowOp window, Node &node,
                                       llvm::function_ref<uint32_t(ShapeKey)> number) {
@@ -136,6 +149,7 @@ BlockGraph fuse::graphOf(Block &block, const fusion::RowLimits &limits) {
     } else {
       RankedTensorType type = typeOf(op.getResult(0));
       node.expensive = isExpensive(&op);
+      node.cuts = node.kind == NodeKind::Movement && cutsItsReader(&op);
       node.elements = type.getNumElements();
       if (isa<ComplexType>(type.getElementType()))
         graph.sums.paired.insert(n);

@@ -256,3 +256,23 @@ func.func @scan(%gates: tensor<64x32xf32>, %x: tensor<64x32xf32>) -> tensor<64x3
   }) : (tensor<64x32xf32>, tensor<64x32xf32>, tensor<f32>, tensor<f32>) -> (tensor<64x32xf32>, tensor<64x32xf32>)
   return %0#1 : tensor<64x32xf32>
 }
+
+// -----
+
+// Gathers cut no loop, and neither do their indices that are joined of one array for each dimension.
+// CHECK-LABEL: func.func @elements
+// CHECK-NEXT: exec.fused({{.*}}) -> tensor<500xf32>
+// CHECK-COUNT-3: "stablehlo.gather"
+// CHECK-NOT: exec.fused
+// CHECK: return
+func.func @elements(%x: tensor<30x30xf32>, %i: tensor<500x1xi32>, %j: tensor<500x1xi32>) -> tensor<500xf32> {
+  %0 = stablehlo.concatenate %i, %j, dim = 1 : (tensor<500x1xi32>, tensor<500x1xi32>) -> tensor<500x2xi32>
+  %1 = stablehlo.concatenate %j, %i, dim = 1 : (tensor<500x1xi32>, tensor<500x1xi32>) -> tensor<500x2xi32>
+  %2 = stablehlo.concatenate %i, %i, dim = 1 : (tensor<500x1xi32>, tensor<500x1xi32>) -> tensor<500x2xi32>
+  %3 = "stablehlo.gather"(%x, %0) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 1>, slice_sizes = array<i64: 1, 1>}> : (tensor<30x30xf32>, tensor<500x2xi32>) -> tensor<500xf32>
+  %4 = "stablehlo.gather"(%x, %1) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 1>, slice_sizes = array<i64: 1, 1>}> : (tensor<30x30xf32>, tensor<500x2xi32>) -> tensor<500xf32>
+  %5 = "stablehlo.gather"(%x, %2) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 1>, slice_sizes = array<i64: 1, 1>}> : (tensor<30x30xf32>, tensor<500x2xi32>) -> tensor<500xf32>
+  %6 = stablehlo.add %3, %4 : tensor<500xf32>
+  %7 = stablehlo.add %6, %5 : tensor<500xf32>
+  return %7 : tensor<500xf32>
+}

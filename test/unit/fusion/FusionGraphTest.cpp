@@ -84,6 +84,27 @@ TEST(FusionGraph, MovementIsNoPartOfRows) {
   EXPECT_EQ(planKernels(nodes).kernels.size(), 2u);
 }
 
+// The sum of six arrays that are moved.
+static std::vector<Node> movedArrays(bool areCut) {
+  std::vector<Node> nodes;
+  int sum = -1;
+  for (int i = 0; i < 6; ++i) {
+    nodes.push_back(compute(NodeKind::Movement, {}));
+    nodes.back().cuts = areCut;
+    int moved = int(nodes.size()) - 1;
+    if (sum >= 0)
+      nodes.push_back(compute(NodeKind::Pointwise, {{sum, Use::Once}, {moved, Use::Once}}));
+    sum = int(nodes.size()) - 1;
+  }
+  nodes.push_back(outside({sum}));
+  return nodes;
+}
+
+TEST(FusionGraph, PiecesOfAKernelAreFew) {
+  EXPECT_EQ(planKernels(movedArrays(/*areCut=*/false)).kernels.size(), 1u);
+  EXPECT_GT(planKernels(movedArrays(/*areCut=*/true)).kernels.size(), 1u);
+}
+
 // The loss of a softmax's rows, of which a gather takes one element each: less the row's sum, added up
 // over all rows.
 static std::vector<Node> losses(bool yieldsElements) {
