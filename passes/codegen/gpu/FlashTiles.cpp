@@ -4,6 +4,7 @@
 #include "passes/codegen/kernel/ContractionWork.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/IR/MDBuilder.h"
 
 namespace tessera::codegen::gpu {
 
@@ -65,8 +66,8 @@ void FlashTiles::begin(Value first) {
   multiplier.begin(shared, function.thread);
   rows = multiplier.rows();
   columns = multiplier.columns(plan.other);
-  stage = e.temporary(b.getInt64Ty(), "stage");
-  b.CreateStore(e.i64(0), stage);
+  stage = e.temporary(b.getInt32Ty(), "stage");
+  b.CreateStore(b.getInt32(0), stage);
   int64_t kept = plan.keptAt();
   auto sideOf = [&](Node *node, const FlashSide &side, const Product &product, int64_t extent) {
     return loader.sideOf(multiplier.sourceOf(e.graph, node), {side.group}, side.size, product.k,
@@ -111,9 +112,15 @@ void FlashTiles::keepOwn(Product &product) {
 
 //===--- Slices ---===//
 
-Value FlashTiles::nextStage() {
-  return b.CreateNSWSub(e.i64(plan.stage), b.CreateLoad(b.getInt64Ty(), stage));
+Value FlashTiles::currentStage() {
+  llvm::LoadInst *place = b.CreateLoad(b.getInt32Ty(), stage);
+  place->setMetadata(llvm::LLVMContext::MD_range,
+                     llvm::MDBuilder(b.getContext())
+                         .createRange(llvm::APInt(32, 0), llvm::APInt(32, plan.stage + 1)));
+  return b.CreateZExt(place, b.getInt64Ty());
 }
+
+Value FlashTiles::nextStage() { return b.CreateNSWSub(e.i64(plan.stage), currentStage()); }
 
 void FlashTiles::fetch(int64_t segment, Value k0, Value tile) {
   Value place = nextStage();
@@ -133,7 +140,7 @@ void FlashTiles::fetch(int64_t segment, Value k0, Value tile) {
 // Who is past the barrier knows that all are done with the other stage, to which the next slices go.
 void FlashTiles::arrive(int64_t segment) {
   Value place = nextStage();
-  b.CreateStore(place, stage);
+  b.CreateStore(b.CreateTrunc(place, b.getInt32Ty()), stage);
   if (segment >= int64_t(products.size())) {
     loader.store(results[segment - products.size()].side, place);
   } else {
@@ -149,7 +156,7 @@ void FlashTiles::arrive(int64_t segment) {
 }
 
 void FlashTiles::multiply(int64_t segment, Value k0) {
-  Value place = b.CreateLoad(b.getInt64Ty(), stage);
+  Value place = currentStage();
   if (segment >= int64_t(products.size())) {
     Result &result = results[segment - products.size()];
     TileMultiplier::Operand factor{multiplier.factorShape(plan.other),

@@ -117,6 +117,7 @@ private:
   void addSegment(int64_t segment, Value tile, Value next, Value high);
   void multiply(int64_t segment, Value k0);
   void keepOwn(Product &product);
+  Value currentStage();
   Value nextStage();
   void storeGroup(Result &result, int64_t from, int64_t count);
 

@@ -41,6 +41,8 @@ ConstantRange NumberRanges::ofInstruction(llvm::Instruction &i) const {
                                     {of(extremum->getLHS()), of(extremum->getRHS())});
   if (auto *call = llvm::dyn_cast<llvm::CallBase>(&i))
     return call->getRange().value_or(everything(&i));
+  if (const llvm::MDNode *told = i.getMetadata(llvm::LLVMContext::MD_range))
+    return llvm::getConstantRangeFromMetadata(*told);
   return everything(&i);
 }
 

@@ -14,7 +14,7 @@ MUTANTS = [
            "slices and factors are multiplied before other threads have stored their parts of them"),
     mutant("flash.no-wait-for-copies", TILES, "⟦loader.await();⟧ barrier(b);", "",
            "slices that are copied meanwhile are not waited for"),
-    mutant("flash.one-stage", TILES, "b.CreateNSWSub(⟦e.i64(plan.stage)⟧, b.CreateLoad(b.getInt64Ty(), stage));", "e.i64(0)",
+    mutant("flash.one-stage", TILES, "b.CreateNSWSub(⟦e.i64(plan.stage)⟧, currentStage());", "e.i64(0)",
            "both stages are one: slices come over those that are multiplied"),
     mutant("flash.slice-of-the-tile-before", TILES, "fetch(isLast ? 0 : segment + 1, e.i64(0), ⟦isLast ? next : tile⟧);", "tile",
            "keys of a tile are multiplied again instead of those of the next"),

@@ -20,7 +20,7 @@ namespace {
 class NarrowNumbersTest : public testing::Test {
 protected:
   // A kernel of an array of f32, and of the numbers of its 256 threads and 4,096 blocks.
-  llvm::Function &parse(const std::string &body) {
+  llvm::Function &parse(const std::string &body, const std::string &after = "") {
     llvm::SMDiagnostic wrong;
     module = llvm::parseAssemblyString(
         "target datalayout = \"e-i64:64-n16:32:64\"\n"
@@ -33,7 +33,7 @@ protected:
         "  %thread = zext i32 %t to i64\n"
         "  %c = call range(i32 0, 4096) i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()\n"
         "  %block = zext i32 %c to i64\n" +
-            body + "  ret void\n}\n",
+            body + "  ret void\n}\n" + after,
         wrong, context);
     EXPECT_TRUE(module) << wrong.getMessage().str();
     return *module->getFunction("k");
@@ -98,6 +98,14 @@ TEST_F(NarrowNumbersTest, WhatIsChosenIsOneOfTwo) {
                             "  %least = call i64 @llvm.smin.i64(i64 %chosen, i64 90)\n");
   EXPECT_EQ(rangeOf(f, "chosen"), Range(-7, 255));
   EXPECT_EQ(rangeOf(f, "least"), Range(-7, 90));
+}
+
+TEST_F(NarrowNumbersTest, WhatAnEmitterTells) {
+  llvm::Function &f = parse("  %slot = alloca i32\n"
+                            "  %told = load i32, ptr %slot, !range !0\n"
+                            "  %stage = zext i32 %told to i64\n",
+                            "!0 = !{i32 0, i32 4097}\n");
+  EXPECT_EQ(rangeOf(f, "stage"), Range(0, 4096));
 }
 
 TEST_F(NarrowNumbersTest, LoopsAreBoundedByTheirCondition) {
