@@ -41,14 +41,17 @@ LogicalResult fitsWith(ShardingGroupOp first, ShardingGroupOp op) {
 
 // The values of each group; two that share a value are one.
 SmallVector<SmallVector<Value>> membersOf(ArrayRef<ShardingGroupOp> ops) {
-  llvm::EquivalenceClasses<int64_t> alike;
-  llvm::DenseMap<Value, int64_t> groupOf;
+  std::map<int64_t, int> numbers; // any id may be a group's
+  auto numberOf = [&](ShardingGroupOp op) {
+    return numbers.try_emplace(op.getGroupId(), int(numbers.size())).first->second;
+  };
+  llvm::EquivalenceClasses<int> alike;
+  llvm::DenseMap<Value, int> groupOf;
   for (ShardingGroupOp op : ops)
-    alike.unionSets(op.getGroupId(),
-                    groupOf.try_emplace(op.getInput(), op.getGroupId()).first->second);
-  llvm::MapVector<int64_t, llvm::SetVector<Value>> members;
+    alike.unionSets(numberOf(op), groupOf.try_emplace(op.getInput(), numberOf(op)).first->second);
+  llvm::MapVector<int, llvm::SetVector<Value>> members;
   for (ShardingGroupOp op : ops)
-    members[alike.getLeaderValue(op.getGroupId())].insert(op.getInput());
+    members[alike.getLeaderValue(numberOf(op))].insert(op.getInput());
   SmallVector<SmallVector<Value>> all;
   for (auto &[group, values] : members)
     all.push_back(values.takeVector());
