@@ -136,13 +136,6 @@ X = '<@m, [{"x"}, {}]>'
 # Groups.
 body("  %1 = stablehlo.reshape %a : (tensor<8x8xf32>) -> tensor<64xf32>\n  sdy.sharding_group %a group_id=1 : tensor<8x8xf32>\n"
      "  sdy.sharding_group %1 group_id=1 : tensor<64xf32> @@", "sharding group 1 holds a value of rank 1 here and one of rank 2")
-for there in ('@m, [{"y"}, {}]', '@n, [{"x"}, {}]'):
-    body("  sdy.sharding_group %a group_id=1 : tensor<8x8xf32>\n  sdy.sharding_group %b group_id=1 : tensor<8x8xf32>",
-         f"sharding group 1 holds a value with #sdy.sharding<{there}> here and one with #sdy.sharding<@m, [{{\"x\"}}, {{}}]>",
-         mesh=MESH + 'sdy.mesh @n = <["x"=8]>\n',
-         arguments='\n  %a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {}]>}, !!\n'
-                   f"  %b: tensor<8x8xf32> {{sdy.sharding = #sdy.sharding<{there}>}} @@\n")
-
 manual(X, X, '"x"', "sharding group 1 has members on both sides of the boundary of a manual computation",
        before="  sdy.sharding_group %a group_id=1 : tensor<8x8xf32>\n",
        inner="    sdy.sharding_group %l group_id=1 : tensor<4x8xf32> @@\n    sdy.return %l : tensor<4x8xf32>")
