@@ -248,11 +248,11 @@ private:
   // How much of its launches hides what moves depends on the program, so that two counts take turns. Of large
   // programs, of which one is compiled, those come first that fit as counted.
   void orderCandidates() {
-    auto orderBy = [&](double Candidate::*seconds) {
+    auto orderBy = [&](double Candidate::*counted) {
       std::vector<plan::Ranked> ranked;
       for (const Candidate &each : candidates) {
         ranked.push_back(rankedAs(each));
-        ranked.back().counted = each.*seconds;
+        ranked.back().counted = each.*counted;
         if (!compilesSeveral()) {
           ranked.back().fits = fitsAsCounted(each);
           ranked.back().bytes = each.bytes;
@@ -354,35 +354,35 @@ private:
   // Returns the mesh on which a longer search was made before, if there is one.
   const OnMesh *compileFound() {
     const OnMesh *refined = nullptr;
-    bool isBetter = false;
+    size_t found = 0; // the number of the first that the search found
     if (!compilesSeveral()) {
-      const Candidate &first =
-          *llvm::find_if(candidates, [](const Candidate &each) { return each.isFound; });
-      refined = first.onMesh;
-      if (std::optional<Candidate> better = betterThan(first)) {
+      while (!candidates[found].isFound)
+        ++found;
+      refined = candidates[found].onMesh;
+      if (std::optional<Candidate> better = betterThan(candidates[found])) {
         candidates.insert(candidates.begin(), std::move(*better));
-        isBetter = true;
+        ++found;
       }
       lastPrices.reset(); // what is compiled next is large
     }
     compileBest(source, candidates, request.effort);
     if (!compilesSeveral())
-      tryUntilOneFits(isBetter ? 1 : 0);
+      tryUntilOneFits(candidates[found]);
     return refined;
   }
 
-  // Of a large program one plan is compiled; where that does not fit, the one that it is better than, and a few
-  // that the search counts as fitting.
-  void tryUntilOneFits(size_t also) {
+  // Of a large program one plan is compiled; where that does not fit, the one that it is better than, `also`,
+  // and a few that the search counts as fitting.
+  void tryUntilOneFits(const Candidate &also) {
     constexpr size_t kMost = 2; // each takes as long as all of the search
     size_t tried = 0;
     auto isPossibleAndTried = [&](const Candidate &each) {
       return each.isTried && isPossible(each);
     };
-    for (auto [number, each] : llvm::enumerate(candidates)) {
+    for (Candidate &each : candidates) {
       if (tried == kMost || llvm::any_of(candidates, isPossibleAndTried))
         return;
-      if (each.isTried || !each.isFound || !(number <= also || fitsAsCounted(each)))
+      if (each.isTried || !each.isFound || !(&each == &also || fitsAsCounted(each)))
         continue;
       ++tried;
       tryCandidate(source, each, {.fewest = true});
@@ -451,25 +451,26 @@ private:
 
   // The quickest of plans that were found by what hides, if it is counted below the one that was chosen.
   void compileHidden(plan::AssignmentPrices &prices, llvm::ArrayRef<plan::Assignment> plans) {
-    const plan::Assignment *quickest = nullptr;
-    double least = plan::hiddenTimeOf(prices, planned.best->folded).seconds() * (1 - kBetter);
-    for (const plan::Assignment &each : plans)
-      if (double seconds = plan::hiddenTimeOf(prices, each).seconds(); seconds < least) {
-        quickest = &each;
-        least = seconds;
+    std::optional<Candidate> quickest;
+    double least = planned.best->likely * (1 - kBetter);
+    for (const plan::Assignment &each : plans) {
+      Candidate candidate;
+      candidate.folded = each;
+      count(candidate, prices, searchOptions());
+      if (candidate.likely < least) {
+        least = candidate.likely;
+        quickest = std::move(candidate);
       }
+    }
     if (!quickest)
       return;
-    Candidate candidate;
-    candidate.kind = nameOf(candidates, *planned.best->onMesh, *quickest);
-    candidate.onMesh = planned.best->onMesh;
-    candidate.folded = *quickest;
-    candidate.lowerBound = planned.best->lowerBound;
-    count(candidate, prices, searchOptions());
-    candidate.leastComputing = planned.best->leastComputing;
-    candidate.isFound = true;
-    tryCandidate(source, candidate, {});
-    candidates.push_back(std::move(candidate));
+    quickest->kind = nameOf(candidates, *planned.best->onMesh, quickest->folded);
+    quickest->onMesh = planned.best->onMesh;
+    quickest->lowerBound = planned.best->lowerBound;
+    quickest->leastComputing = planned.best->leastComputing;
+    quickest->isFound = true;
+    tryCandidate(source, *quickest, {});
+    candidates.push_back(std::move(*quickest));
     planned.others.clear();
     choose(); // there is one at least
   }

@@ -42,6 +42,7 @@ struct AssignmentPrices::Holding {
   };
   struct Read {
     int32_t copy, at, ends;
+    double times; // that it would be brought for this one alone
     bool operator<(const Read &other) const {
       return std::tie(copy, at, ends) < std::tie(other.copy, other.at, other.ends);
     }
@@ -89,7 +90,8 @@ AssignmentPrices::Holding AssignmentPrices::holding(const Assignment &assignment
           ends = std::max(ends, program.values[v].last);
         Held &held = all.copies[it->second].held;
         held.last = std::max(held.last, ends);
-        all.reads.push_back({it->second, turn.at, ends});
+        all.reads.push_back(
+            {it->second, turn.at, ends, facts.operandTimes[i] / double(facts.turns.size())});
       }
       if (isBrought)
         isWritten[v] = isWritten[v] || program.values[v].inKernel;
@@ -146,16 +148,21 @@ AssignmentPrices::Fitted AssignmentPrices::fitted(const Assignment &assignment, 
   for (auto it = all.reads.begin(), end = all.reads.end(); it != end;) {
     const Holding::Copy &copy = all.copies[it->copy];
     Held longest;
+    double times = 0; // that it is brought behind that
     int32_t busy = it->ends;
     for (int32_t number = it->copy; it != end && it->copy == number; ++it) {
-      if (it->at - busy > longest.last - longest.first)
+      if (it->at - busy > longest.last - longest.first) {
         longest = {busy, it->at, copy.held.bytes};
+        times = it->times;
+      }
       busy = std::max(busy, it->ends);
     }
-    if (all.isLeft[copy.value] || longest.last - longest.first < 2)
+    bool isIdle = copy.held.bytes > 0 && longest.last - longest.first >= 2;
+    if (all.isLeft[copy.value] || !isIdle)
       continue;
     Idle &idle = idleOf[{copy.value, copy.number}];
-    idle.seconds += moving(copy.value, assignment[copy.value], tables.lists.numbered(copy.number));
+    idle.seconds +=
+        times * moving(copy.value, assignment[copy.value], tables.lists.numbered(copy.number));
     idle.bytes += copy.held.bytes;
     idle.spans.push_back({longest.first + 1, longest.last - 1, -copy.held.bytes});
   }
