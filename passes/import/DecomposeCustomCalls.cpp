@@ -175,7 +175,7 @@ LogicalResult decompose(CustomCallOp call) {
     return call.emitError() << "@" << target
                             << " calls back into Python, where no compiled program goes; leave "
                                "jax.debug.print and callbacks out of what you export";
-  if (target == "InspectSharding") { // jax.debug.inspect_array_sharding
+  if (target == "InspectSharding" && call->use_empty()) { // jax.debug.inspect_array_sharding
     call.emitRemark("how this value is sharded is printed by `tessera explain --all`; a compiled "
                     "program has nobody to tell");
     call.erase();

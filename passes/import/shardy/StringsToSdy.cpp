@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/SymbolTable.h"
 
 namespace tessera {
@@ -71,6 +72,16 @@ FailureOr<sdy::TensorShardingPerValueAttr> parseShardings(DictionaryAttr attribu
   return parse<sdy::TensorShardingPerValueAttr>(attributes, name, loc);
 }
 
+// -1 where there is none.
+FailureOr<int64_t> parseNumber(DictionaryAttr attributes, StringRef name, Location loc) {
+  auto number = parse<IntegerAttr>(attributes, name, loc);
+  if (failed(number) || !*number)
+    return failed(number) ? FailureOr<int64_t>(failure()) : FailureOr<int64_t>(-1);
+  if (!number->getType().isSignlessInteger() || number->getValue().isNegative())
+    return emitError(loc) << name << " must be a number from 0 on, like 1 : i64, not " << *number;
+  return number->getInt();
+}
+
 // A call's target or callee without the prefix that inlining in XLA gives it.
 StringRef plainName(StringRef name) {
   name.consume_front("local_");
@@ -116,8 +127,13 @@ private:
       auto mesh = dyn_cast<sdy::MeshAttr>(entry.getValue());
       if (!mesh)
         return module.emitError() << kMeshes << " holds " << entry.getValue() << ", no mesh";
-      if (!symbols.lookup(entry.getName()))
-        symbols.insert(sdy::MeshOp::create(builder, module.getLoc(), entry.getName(), mesh));
+      Operation *there = symbols.lookup(entry.getName());
+      if (auto known = dyn_cast_if_present<sdy::MeshOp>(there); known && known.getMesh() == mesh)
+        continue;
+      if (there)
+        return there->emitError() << "'" << entry.getName().getValue() << "' is a mesh in "
+                                  << kMeshes << " that it is not";
+      symbols.insert(sdy::MeshOp::create(builder, module.getLoc(), entry.getName(), mesh));
     }
     return success();
   }
@@ -135,7 +151,7 @@ private:
 
   LogicalResult formManualComputation(func::CallOp call) {
     Operation *entry = nullptr, *exit = nullptr;
-    for (Value operand : call.getOperands()) // constants where a dimension is 0
+    for (Value operand : call.getOperands())
       if (targetOf(operand.getDefiningOp()) == "xla.sdy.GlobalToLocalShape")
         entry = operand.getDefiningOp();
     for (Operation *user : call->getUsers())
@@ -143,9 +159,12 @@ private:
         exit = user;
     if (call.use_empty() && call.getNumResults()) { // nobody reads what it computes
       call.erase();
+      if (entry && entry->use_empty())
+        entry->erase();
       return success();
     }
-    if ((call.getNumOperands() && !entry) || (call.getNumResults() && !exit))
+    if ((call.getNumOperands() && !takesAllOf(call, entry)) ||
+        (call.getNumResults() && !givesAllTo(call, exit)))
       return call.emitError() << "@" << call.getCallee()
                               << " is the body of a manual computation, and must be called between "
                                  "xla.sdy.GlobalToLocalShape and xla.sdy.LocalToGlobalShape";
@@ -189,6 +208,23 @@ private:
     return success();
   }
 
+  // What stands at the entry's operands is what the call takes, but for constants where a dimension is 0.
+  static bool takesAllOf(func::CallOp call, Operation *entry) {
+    if (!entry || entry->getNumOperands() != call.getNumOperands() ||
+        entry->getNumResults() != call.getNumOperands())
+      return false;
+    return llvm::all_of(llvm::zip_equal(call.getOperands(), entry->getResults()), [](auto pair) {
+      auto [operand, local] = pair;
+      return operand == local || matchPattern(operand, m_Constant());
+    });
+  }
+
+  static bool givesAllTo(func::CallOp call, Operation *exit) {
+    return exit && exit->getNumResults() == call.getNumResults() &&
+           llvm::equal(exit->getOperands(), call.getResults()) &&
+           llvm::all_of(call->getUsers(), [&](Operation *user) { return user == exit; });
+  }
+
   LogicalResult annotateArguments(func::FuncOp function) {
     if (function.isExternal())
       return success();
@@ -210,14 +246,20 @@ private:
     auto rule = parse<sdy::OpShardingRuleAttr>(attributes, kRule, op->getLoc());
     if (failed(shardings) || failed(rule))
       return failure();
+    if (*shardings && op->getNumResults() &&
+        shardings->getShardings().size() != op->getNumResults())
+      return op->emitError() << kSharding << " in " << kFrontendAttributes << " holds "
+                             << shardings->getShardings().size() << " shardings for "
+                             << op->getNumResults() << " results";
     StringRef target = targetOf(op);
     OpBuilder builder(op);
     if (target == "xla.sdy.ShardingGroup" && op->getNumOperands() == 1) {
-      auto group = parse<IntegerAttr>(attributes, kGroup, op->getLoc());
+      auto group = parseNumber(attributes, kGroup, op->getLoc());
       if (failed(group))
         return failure();
-      sdy::ShardingGroupOp::create(builder, op->getLoc(), op->getOperand(0),
-                                   uint64_t(*group ? group->getInt() : 0));
+      if (*group < 0)
+        return op->emitError() << "lacks " << kGroup << " in " << kFrontendAttributes;
+      sdy::ShardingGroupOp::create(builder, op->getLoc(), op->getOperand(0), uint64_t(*group));
       op->erase();
       return success();
     }
@@ -243,10 +285,14 @@ private:
   }
 
   LogicalResult barrier(Operation *op, DictionaryAttr attributes) {
-    auto number = parse<IntegerAttr>(attributes, kDirection, op->getLoc());
+    auto number = parseNumber(attributes, kDirection, op->getLoc());
     if (failed(number))
       return failure();
-    auto direction = sdy::symbolizePropagationDirection(*number ? uint32_t(number->getInt()) : 0);
+    constexpr int64_t kMost = 2;
+    auto direction =
+        *number > kMost
+            ? std::nullopt
+            : sdy::symbolizePropagationDirection(uint32_t(std::max<int64_t>(*number, 0)));
     if (!direction)
       return op->emitError() << kDirection << " must be 0, 1 or 2";
     OpBuilder builder(op);
