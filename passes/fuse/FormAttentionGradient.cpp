@@ -31,13 +31,15 @@ namespace {
 
 // What attention sums up over queries, where its values alone have a gradient; not what a loss does, whose
 // logits have the form of scores: their gradient is summed up over both and stays an array for the one, so
-// that it is there for the other. `depth`: of conversions, and of factors that drop some or scale all.
-bool isProbability(Value value, int depth = 4) {
+// that it is there for the other. `depth`: of conversions, of what drops some or scales all, and of quotients.
+bool isProbability(Value value, int depth = 6) {
   Operation *op = value.getDefiningOp();
-  if (depth > 0 && isa_and_nonnull<ConvertOp, MulOp>(op))
+  if (depth > 0 && isa_and_nonnull<DivOp>(op))
+    return isProbability(op->getOperand(0), depth - 1);
+  if (depth > 0 && isa_and_nonnull<ConvertOp, MulOp, SelectOp>(op))
     return llvm::any_of(op->getOperands(),
                         [&](Value operand) { return isProbability(operand, depth - 1); });
-  return isa_and_nonnull<DivOp, ExpOp>(op);
+  return isa_and_nonnull<ExpOp>(op);
 }
 
 // The gradient of one attention.

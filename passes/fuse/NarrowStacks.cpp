@@ -18,7 +18,7 @@ using fusion::NodeKind;
 
 RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-// All bits are zero: the same in every type.
+// All bits are zero: the same number in every type that has one.
 bool isZeros(Value value) {
   DenseElementsAttr elements;
   return matchPattern(value, m_Constant(&elements)) && elements.isSplat() &&
@@ -31,8 +31,9 @@ Value narrowValue(const FilledStack &stack) {
   if (!convert)
     return {};
   Value narrow = convert.getOperand();
-  bool isNarrower = tensorOf(narrow).getElementType().isIntOrFloat() &&
-                    byteSize(tensorOf(narrow)) < byteSize(tensorOf(convert));
+  Type element = tensorOf(narrow).getElementType();
+  bool hasZero = element.isIntOrFloat() && !isa<Float8E8M0FNUType>(element);
+  bool isNarrower = hasZero && byteSize(tensorOf(narrow)) < byteSize(tensorOf(convert));
   return isNarrower ? narrow : Value();
 }
 

@@ -109,6 +109,8 @@ private:
     case Instruction::UDiv:
     case Instruction::URem:
       return operandsFit() && isNotNegative(i.getOperand(0)) && isNotNegative(i.getOperand(1));
+    case Instruction::SRem: // of the least number by -1 is 0, and nothing in 32 bits
+      return operandsFit() && !ranges.of(i.getOperand(1)).contains(llvm::APInt::getAllOnes(kWide));
     default:
       return llvm::isa<llvm::PHINode, llvm::SelectInst, llvm::BinaryOperator>(i) && operandsFit();
     }

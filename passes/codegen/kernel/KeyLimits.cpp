@@ -141,6 +141,7 @@ double shareWithin(const KeyLimits &limits, const LoopGroup &queries, int64_t qu
       seen += rows * double(llvm::divideCeil(high, tile.keys) - low / tile.keys);
   }
   int64_t tilesOfKeys = llvm::divideCeil(keyCount, tile.keys);
+  seen = std::max(seen, 1.0); // one tile of one query's, where none that was looked at sees any
   return seen / (queriesSeen * double(tilesOfKeys));
 }
 

@@ -23,13 +23,13 @@ struct KeyLimits {
 // None where the score is no selection between scores and a constant.
 KeyLimits limitsOf(Node *score, const LoopGroup &queries, const LoopGroup &keys);
 
-// Queries that see the same keys, all that one of them sees, and keys that are seen by so many at a time.
+// A tile of queries takes every key that any of them sees, rounded to whole tiles of keys.
 struct KeyTile {
   int64_t queries = 1, keys = 1;
 };
 
 // Of all pairs of queries and keys, those within the limits, as far as they are constants; with a tile,
-// of the pairs of whole tiles of keys. The limits of parts of the keys, which are a loop of `outer`,
+// of the pairs of whole tiles of keys. Never none: others are divided by it. The limits of parts of the keys, which are a loop of `outer`,
 // lie elsewhere in each.
 //   four queries, each of which sees the keys up to its own: 10 of 16; by tiles of 2 x 2: 12 of 16
 double shareWithin(const KeyLimits &limits, const LoopGroup &queries, int64_t queryCount,

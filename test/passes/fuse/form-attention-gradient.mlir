@@ -211,3 +211,29 @@ func.func @logits(%x: tensor<512x32xf32>, %w: tensor<512x32xf32>, %t: tensor<512
   %dx = stablehlo.dot_general %ds, %w, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x32xf32>) -> tensor<512x32xf32>
   return %dw, %dx : tensor<512x32xf32>, tensor<512x32xf32>
 }
+
+// -----
+
+// The same of the mean of losses: a quotient, but not of exponentials.
+// CHECK-LABEL: func.func @logits_of_a_mean
+// CHECK-COUNT-3: stablehlo.dot_general
+// CHECK-NOT: stablehlo.dot_general
+// CHECK: return
+func.func @logits_of_a_mean(%x: tensor<512x32xf32>, %w: tensor<512x32xf32>, %t: tensor<512x512xf32>) -> (tensor<512x32xf32>, tensor<512x32xf32>) {
+  %i = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %s = stablehlo.dot_general %x, %w, contracting_dims = [1] x [1] : (tensor<512x32xf32>, tensor<512x32xf32>) -> tensor<512x512xf32>
+  %m = stablehlo.reduce(%s init: %i) applies stablehlo.maximum across dimensions = [1] : (tensor<512x512xf32>, tensor<f32>) -> tensor<512xf32>
+  %m2 = stablehlo.broadcast_in_dim %m, dims = [0] : (tensor<512xf32>) -> tensor<512x512xf32>
+  %d = stablehlo.subtract %s, %m2 : tensor<512x512xf32>
+  %e = stablehlo.exponential %d : tensor<512x512xf32>
+  %l = stablehlo.reduce(%e init: %z) applies stablehlo.add across dimensions = [1] : (tensor<512x512xf32>, tensor<f32>) -> tensor<512xf32>
+  %l2 = stablehlo.broadcast_in_dim %l, dims = [0] : (tensor<512xf32>) -> tensor<512x512xf32>
+  %p = stablehlo.divide %e, %l2 : tensor<512x512xf32>
+  %ds = stablehlo.subtract %p, %t : tensor<512x512xf32>
+  %n = stablehlo.constant dense<512.0> : tensor<512x512xf32>
+  %mean = stablehlo.divide %ds, %n : tensor<512x512xf32>
+  %dw = stablehlo.dot_general %mean, %x, contracting_dims = [0] x [0] : (tensor<512x512xf32>, tensor<512x32xf32>) -> tensor<512x32xf32>
+  %dx = stablehlo.dot_general %mean, %w, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x32xf32>) -> tensor<512x32xf32>
+  return %dw, %dx : tensor<512x32xf32>, tensor<512x32xf32>
+}

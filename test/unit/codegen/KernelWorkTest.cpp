@@ -3,6 +3,8 @@
 
 #include "test/unit/codegen/KernelText.h"
 
+#include <cmath>
+
 namespace tessera::codegen {
 namespace {
 
@@ -205,19 +207,21 @@ TEST(KernelWork, AProductIsOneWithWhatIsCopiedForIt) {
   EXPECT_EQ(work.of(Folding::Chain), 0);
 }
 
-// Scores that no query of a tile sees are not computed, the others once: the largest and the sum read the same.
-TEST(KernelWork, AttentionIsTwoProductsAndWhatIsBetween) {
-  cost::KernelWork work =
-      workOfText("(%q: tensor<256x64xf32>, %k: tensor<256x64xf32>, %v: tensor<256x64xf32>) -> "
-                 "tensor<256x64xf32>",
-                 R"(
+// Of queries that see keys up to so many before their own number.
+cost::KernelWork workOfAttention(int ahead) {
+  return workOfText("(%q: tensor<256x64xf32>, %k: tensor<256x64xf32>, %v: tensor<256x64xf32>) -> "
+                    "tensor<256x64xf32>",
+                    R"(
+    %h = stablehlo.constant dense<)" +
+                        std::to_string(ahead) + R"(> : tensor<256x256xi32>
     %i = stablehlo.constant dense<0xFF800000> : tensor<f32>
     %z = stablehlo.constant dense<0.0> : tensor<f32>
     %n = stablehlo.constant dense<0xFF800000> : tensor<256x256xf32>
     %p = stablehlo.dot_general %q, %k, contracting_dims = [1] x [1] : (tensor<256x64xf32>, tensor<256x64xf32>) -> tensor<256x256xf32>
     %r = stablehlo.iota dim = 0 : tensor<256x256xi32>
     %c = stablehlo.iota dim = 1 : tensor<256x256xi32>
-    %b = stablehlo.compare GE, %r, %c : (tensor<256x256xi32>, tensor<256x256xi32>) -> tensor<256x256xi1>
+    %f = stablehlo.add %c, %h : tensor<256x256xi32>
+    %b = stablehlo.compare GE, %r, %f : (tensor<256x256xi32>, tensor<256x256xi32>) -> tensor<256x256xi1>
     %x = stablehlo.select %b, %p, %n : tensor<256x256xi1>, tensor<256x256xf32>
     %m = stablehlo.reduce(%x init: %i) applies stablehlo.maximum across dimensions = [1] : (tensor<256x256xf32>, tensor<f32>) -> tensor<256xf32>
     %0 = stablehlo.broadcast_in_dim %m, dims = [0] : (tensor<256xf32>) -> tensor<256x256xf32>
@@ -228,6 +232,11 @@ TEST(KernelWork, AttentionIsTwoProductsAndWhatIsBetween) {
     %d = stablehlo.divide %e, %2 : tensor<256x256xf32>
     %o = stablehlo.dot_general %d, %v, contracting_dims = [1] x [0] : (tensor<256x256xf32>, tensor<256x64xf32>) -> tensor<256x64xf32>
     exec.yield %o : tensor<256x64xf32>)");
+}
+
+// Scores that no query of a tile sees are not computed, the others once: the largest and the sum read the same.
+TEST(KernelWork, AttentionIsTwoProductsAndWhatIsBetween) {
+  cost::KernelWork work = workOfAttention(0);
   // Of a triangle, by tiles of 8 queries: 32 keys at a time, and of the values each that a tile sees.
   constexpr double pairs = 256 * 256, scores = pairs * 0.5625, keys = pairs * (0.5 + 4. / 256);
   ASSERT_EQ(work.products.size(), 2u);
@@ -249,6 +258,16 @@ TEST(KernelWork, AttentionIsTwoProductsAndWhatIsBetween) {
     EXPECT_EQ(array.bytes, 256 * 64 * 4);
 }
 
+// A block of keys behind all queries, as one of several that a program writes out.
+TEST(KernelWork, AttentionOfKeysThatNobodySeesIsNumbers) {
+  cost::KernelWork work = workOfAttention(256);
+  ASSERT_EQ(work.products.size(), 2u);
+  for (const cost::Product &product : work.products)
+    EXPECT_TRUE(std::isfinite(product.flops()) && std::isfinite(product.timesA));
+  EXPECT_TRUE(std::isfinite(work.flops));
+  EXPECT_LT(work.of(ElementClass::Exponential), 256);
+}
+
 TEST(KernelWork, LookupsReadWhatTheyTake) {
   cost::KernelWork work =
       workOfText("(%t: tensor<1000x32xf32>, %i: tensor<8x1xi32>) -> tensor<8x32xf32>", R"(
@@ -258,7 +277,6 @@ TEST(KernelWork, LookupsReadWhatTheyTake) {
   EXPECT_EQ(work.of(Access::Gathered), 0); // whole rows
 }
 
-// The last dimension may be called -1.
 // Each update's place is found; numbers that lie side by side are added by vectors.
 TEST(KernelWork, ScattersFindAPlaceForEachRow) {
   auto rowsOf = [](const std::string &table, const std::string &updates,
@@ -282,6 +300,7 @@ TEST(KernelWork, ScattersFindAPlaceForEachRow) {
   EXPECT_EQ(rowsOf("tensor<32x64xf32>", "tensor<64x64xf32>", "update_window_dims = [1], "), 64 * 9);
 }
 
+// The last dimension may be called -1.
 TEST(KernelWork, SortsCountTheirPasses) {
   cost::KernelWork work = workOfText("(%x: tensor<4x16xf32>) -> tensor<4x16xf32>", R"(
     %s = "stablehlo.sort"(%x) <{dimension = -1 : i64, is_stable = true}> ({

@@ -183,6 +183,26 @@ TEST_F(NarrowNumbersTest, WhatWrapsOtherwiseStaysWide) {
   EXPECT_EQ(wide(f), 2);
 }
 
+// The least number of 32 bits divides by -1 in 64 bits only.
+TEST_F(NarrowNumbersTest, RemaindersByWhatMayBeMinusOneStayWide) {
+  llvm::Function &f = parse("  %any = sext i32 %data to i64\n"
+                            "  %other = sub i64 %thread, 1\n"
+                            "  %rest = srem i64 %any, %other\n"
+                            "  %few = srem i64 %any, 7\n"
+                            "  %sum = add i64 %rest, 0\n"
+                            "  %p = getelementptr float, ptr %x, i64 %sum\n"
+                            "  store float 1.0, ptr %p\n"
+                            "  %q = getelementptr float, ptr %x, i64 %few\n"
+                            "  store float 1.0, ptr %q\n");
+  run(f);
+  EXPECT_EQ(llvm::count_if(llvm::instructions(f),
+                           [](const llvm::Instruction &i) {
+                             return i.getOpcode() == llvm::Instruction::SRem &&
+                                    i.getType()->isIntegerTy(64);
+                           }),
+            1);
+}
+
 // One address, and constants that the accesses add.
 TEST_F(NarrowNumbersTest, ConstantsAreApart) {
   llvm::Function &f = parse("  %two = mul nsw i64 %thread, 2\n"
