@@ -1,6 +1,6 @@
 """What `--memory` brings a program down to: compiled without a bound, then with a share of what it takes.
 
-    benchmarks/memory_bound.py [--share=0.6] PROGRAM.mlir ..
+    benchmarks/memory_bound.py [--share=0.6] [--measure] PROGRAM.mlir ..
 
 One row a program and bound. "whole": the share of arguments, results and arena together; "arena": of the arena alone,
 beside the arguments and results, which are the caller's. Shares are of the arena without a bound. "floor": what the
@@ -8,7 +8,8 @@ largest instruction needs beside arguments and results, with temporaries in resu
 and no recomputation gets below. A bound below it, or one that arguments and results alone exceed, says so, and is counted
 apart in the last lines. Where another
 bound cannot be kept, the row has the least that can, as the error names it. Times are ratios: of the predicted step, and
-of compiling (of the processor's time, with that of the compilation without a bound as one).
+of compiling (of the processor's time, with that of the compilation without a bound as one). --measure: of the step as it runs,
+too, with and without the bound in turns, the least of each; and whether the runtime counted the peak that the compiler said.
 """
 import argparse
 import collections
@@ -24,11 +25,29 @@ import tempfile
 TESSERA = os.path.join(os.environ.get("TESSERA_BIN", "build/bin"), "tessera")
 
 
+def compiled_to(directory, memory):
+    return os.path.join(directory, "bounded.tsr" if memory else "plain.tsr")
+
+
+def measured(directory):
+    """(a step within the bound in steps without it, bytes that a device was counted to hold within it)"""
+    report = os.path.join(directory, "run.json")
+    least = {}
+    for _ in range(5):
+        for bounded in (False, True):
+            subprocess.run([TESSERA, "run", compiled_to(directory, bounded), "--repeat=8", "--quiet", f"--report={report}"], check=True)
+            with open(report) as f:
+                ran = json.load(f)
+            seconds = min(ran["steps"])
+            least[bounded] = min(seconds, least.get(bounded, seconds))
+    return least[True] / least[False], ran["peak_bytes"]
+
+
 def compile_program(program, directory, memory=None):
     """(error or None, report or None, seconds of the processor)"""
     report = os.path.join(directory, "report.json")
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    done = subprocess.run([TESSERA, "compile", program, "-o", os.path.join(directory, "p.tsr"), f"--report={report}"] +
+    done = subprocess.run([TESSERA, "compile", program, "-o", compiled_to(directory, memory), f"--report={report}"] +
                           ([f"--memory={memory}"] if memory else []), capture_output=True, text=True)
     seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
     if done.returncode:
@@ -62,7 +81,7 @@ def largest_instruction(program, directory):
     return most
 
 
-def rows(program, share, directory):
+def rows(program, share, measures, directory):
     """(line, share of what, what came of it)"""
     name = os.path.basename(program).removesuffix(".mlir")
     wrong, plain, plain_seconds = compile_program(program, directory)
@@ -85,6 +104,9 @@ def rows(program, share, directory):
         takes = (int(least[1]) if wrong else sum(report["memory"].values())) - callers
         kept = "no" if wrong else "yes" if callers + takes <= bound else "NO, and no error"
         longer = "" if wrong else f"{report['predicted']['seconds'] / plain['predicted']['seconds']:.2f}"
+        if measures and not wrong:
+            step, peak = measured(directory)
+            longer += f", measured {step:.2f}" + ("" if peak == callers + takes else f", PEAK {peak / (callers + takes):.3f} of what was said")
         yield (f"| {name} | {kind} | {allowed} | {kept}: {takes / arena:.2f} | {longer} | "
                f"{seconds / plain_seconds:.1f} |"), kind, "no" if wrong else "kept"
 
@@ -92,6 +114,7 @@ def rows(program, share, directory):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--share", type=float, default=0.6)
+    parser.add_argument("--measure", action="store_true")
     parser.add_argument("programs", nargs="+", metavar="PROGRAM.mlir")
     arguments = parser.parse_args()
     print("| program | share of | arena allowed | floor | kept: arena taken | step | compile time |")
@@ -99,7 +122,7 @@ def main():
     outcomes = collections.Counter()
     with tempfile.TemporaryDirectory() as directory:
         for program in arguments.programs:
-            for line, kind, outcome in rows(program, arguments.share, directory):
+            for line, kind, outcome in rows(program, arguments.share, arguments.measure, directory):
                 outcomes[kind, outcome] += 1
                 print(line, flush=True)
     for kind in ("whole", "arena"):

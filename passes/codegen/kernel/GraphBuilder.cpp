@@ -65,8 +65,10 @@ Index GraphBuilder::loop(mlir::Operation *key, unsigned i, int64_t size,
     if (key && partSize == 1) // a reduced dimension of one element is no loop
       return graph.constant(0);
     auto with = shared.find({key, i, inner});
-    unsigned dim = with == shared.end() ? graph.addDim(partSize) : made.at(with->second);
-    if (with == shared.end()) {
+    auto there = with == shared.end() ? made.end() : made.find(with->second);
+    sharesInOrder &= with == shared.end() || there != made.end();
+    unsigned dim = there == made.end() ? graph.addDim(partSize) : there->second;
+    if (there == made.end()) {
       dimOrigins.resize(dim + 1);
       dimOrigins[dim] = {key, i, inner};
       made.try_emplace({key, i, inner}, dim);

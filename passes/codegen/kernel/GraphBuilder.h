@@ -59,6 +59,8 @@ public:
   using LoopPart = std::tuple<mlir::Operation *, unsigned, int64_t>;
   // In the place of `part` runs the loop of `with`, which is made before.
   void shareLoop(LoopPart part, LoopPart with) { shared[part] = with; }
+  // Whether each loop that others share was there before them.
+  bool hasSharedInOrder() const { return sharesInOrder; }
 
   // The reducer in `body` (arguments: accumulated then new values) as nodes over External ones.
   bool buildReducer(mlir::Block &body, Reduction &reduction);
@@ -123,6 +125,7 @@ private:
   std::vector<Origin> dimOrigins;
   std::map<LoopPart, unsigned> made;
   std::map<LoopPart, LoopPart> shared;
+  bool sharesInOrder = true;
   std::map<Key, Element> memo;
   std::map<Key, Reduction *> reductions;
 };

@@ -32,7 +32,7 @@ bool JointNests::buildWith(const std::map<LoopPart, LoopPart> &shared) {
   for (auto [i, nest] : llvm::enumerate(nests))
     if (!nest->buildIn(graph, mostDimensions * static_cast<unsigned>(i)))
       return false;
-  return true;
+  return graph->builder.hasSharedInOrder();
 }
 
 static llvm::SmallVector<Node *> reductionsOf(const NestGraph &nest) {
