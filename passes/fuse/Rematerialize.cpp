@@ -53,8 +53,8 @@ public:
 
   Fitting fitting() { return search.fitInto(bound); }
 
-  // Smaller pieces of products take longer: only where nothing else fits, and before it is found out what
-  // needs least without them.
+  // Smaller pieces of products take longer: only where nothing was found that fits, but before it is found out
+  // what needs least without them, which takes long and might fit.
   Fitting fittingOrLeast() {
     Fitting found = search.fitInto(bound);
     bool isTried = succeeded(found) && !*found && isMissed(search.lowestBytes());

@@ -65,7 +65,7 @@ PlanProgram::PlanProgram(ModuleOp module) : given(module), copy(module.clone()) 
   passes.addPass(createNormalizeShardings());
   passes.addPass(createSplitConstants());
   passes.addPass(createApplyConstraints());
-  passes.addPass(createCheckGroups());
+  passes.addPass(createCheckGroups({.refuses = true}));
   if (failed(passes.run(*copy)))
     return;
   graph = std::make_unique<ModuleGraph>(*copy);

@@ -1,5 +1,5 @@
 // Takes values out of sharding groups whose other members are annotated otherwise, with a warning:
-// they stay as they are annotated. Members of different ranks, or in different manual computations,
+// they stay as they are annotated; or refuses them. Members of different ranks, or in different manual computations,
 // where different axes are left, are errors. Passes.td shows an example.
 #include "dialects/sdy/PlainData.h"
 #include "lib/sharding/CommonSharding.h"
@@ -84,6 +84,8 @@ SmallVector<std::pair<Value, TensorShardingAttr>> contradicting(ArrayRef<Value> 
 }
 
 struct CheckGroups : impl::CheckGroupsBase<CheckGroups> {
+  using impl::CheckGroupsBase<CheckGroups>::CheckGroupsBase;
+
   void runOnOperation() override {
     SmallVector<ShardingGroupOp> ops;
     getOperation().walk([&](ShardingGroupOp op) { ops.push_back(op); });
@@ -96,6 +98,13 @@ struct CheckGroups : impl::CheckGroupsBase<CheckGroups> {
     MeshTable meshes(getOperation());
     for (ArrayRef<Value> members : membersOf(ops))
       for (auto [member, others] : contradicting(members, meshes)) {
+        if (refuses) {
+          emitError(member.getLoc())
+              << "is annotated with " << getSharding(member)
+              << ", unlike the others of its sharding group, " << others
+              << "; give all of them one sharding, or take this value out of the group";
+          return signalPassFailure();
+        }
         emitWarning(member.getLoc())
             << "stays as it is annotated, " << getSharding(member)
             << ", unlike the others of its sharding group, " << others

@@ -65,8 +65,10 @@ def CheckGroups : Pass<"tessera-check-groups", "::mlir::ModuleOp"> {
     %1 = stablehlo.negate %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"} ]>]>} : tensor<4x4xf32>
     sdy.sharding_group %1 group_id=0 : tensor<4x4xf32>
     ```
-    The two cannot be sharded alike: `%1` stays as it is annotated and leaves the group, with a warning. `[{"x", ?}, {?} ]` and `[{?}, {"y"} ]` can: propagation gives both `[{"x", ?}, {"y"} ]`. Members of different ranks, or of different manual computations, where different axes are left, are errors.
+    The two cannot be sharded alike: `%1` stays as it is annotated and leaves the group, with a warning. `[{"x", ?}, {?} ]` and `[{?}, {"y"} ]` can: propagation gives both `[{"x", ?}, {"y"} ]`. Members of different ranks, or of different manual computations, where different axes are left, are errors; with `refuses` all that contradicts is, as plans hold what annotations say.
   }];
+  let options = [Option<"refuses", "refuses", "bool", /*default=*/"false",
+                        "annotations that contradict each other are an error">];
 }
 
 def PropagateShardings : Pass<"tessera-propagate-shardings", "::mlir::ModuleOp"> {

@@ -14,8 +14,10 @@
 // RUN: not tessera plan %S/annotated.mlir --devices=8 -o %t 2>&1 | FileCheck %s --check-prefix=DEVICES
 // RUN: not tessera plan %S/several.mlir -o %t 2>&1 | FileCheck %s --check-prefix=SEVERAL
 // RUN: not tessera plan %S/contradicting.mlir -o %t 2>&1 | FileCheck %s --check-prefix=CONTRADICTING
+// RUN: not tessera plan %S/contradicting-group.mlir -o %t 2>&1 | FileCheck %s --check-prefix=OTHERWISE
 
 // SEVERAL: error: {{.*}}several.mlir: it has values on several meshes; plans are for programs on one
+// OTHERWISE: error: {{.*}}contradicting-group.mlir:{{[0-9:]+}} {{.*}}unlike the others of its sharding group
 // CONTRADICTING: error: {{.*}}contradicting.mlir:{{[0-9:]+}} {{.*}}group
 // NONE: error: {{.*}}mistakes.mlir: it does not say how many devices there are: give --devices=8, or --mesh=data=2,model=4
 // ZERO: error: --devices=0: must be a number from 1 to 1048576
