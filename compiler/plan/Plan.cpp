@@ -260,13 +260,14 @@ private:
       }
       return plan::inOrder(ranked);
     };
-    bool oneFits =
-        llvm::any_of(candidates, [&](const Candidate &each) { return fitsAsCounted(each); });
+    auto fits = [&](const Candidate &each) { return fitsAsCounted(each); };
     std::vector<size_t> order;
     if (compilesSeveral())
       order = plan::byTurns(orderBy(&Candidate::likely), orderBy(&Candidate::cautious));
-    else // where none fits, with more computed again the one that needs least may
-      order = orderBy(oneFits ? &Candidate::seconds : &Candidate::bytes);
+    else if (llvm::any_of(candidates, fits))
+      order = orderBy(&Candidate::seconds);
+    else // with more computed again the one that needs least may fit
+      order = orderBy(&Candidate::bytes);
     std::vector<Candidate> ordered;
     for (size_t number : order)
       ordered.push_back(std::move(candidates[number]));

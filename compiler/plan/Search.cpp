@@ -35,7 +35,7 @@ void count(Candidate &candidate, plan::AssignmentPrices &prices, const plan::Opt
   plan::StepParts parts;
   candidate.seconds = prices.seconds(candidate.folded, &parts);
   candidate.computing = parts.computing;
-  plan::HiddenTime time = plan::hiddenTimeOf(prices, candidate.folded);
+  plan::HiddenTime time = plan::hiddenTimeOf(prices, parts);
   candidate.likely = time.seconds();
   candidate.cautious = time.cautiousSeconds();
   double capacity = options.memory ? double(options.memory) : plan::kImpossible;

@@ -30,6 +30,10 @@ double launching(AssignmentPrices &prices) {
 HiddenTime hiddenTimeOf(AssignmentPrices &prices, const Assignment &assignment) {
   StepParts parts;
   prices.seconds(assignment, &parts);
+  return hiddenTimeOf(prices, parts);
+}
+
+HiddenTime hiddenTimeOf(AssignmentPrices &prices, const StepParts &parts) {
   return {parts.computing, launching(prices), parts.moving.exposed,
           parts.moving.hidden + parts.crossing};
 }

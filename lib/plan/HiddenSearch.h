@@ -37,6 +37,8 @@ struct HiddenTime {
 
 // As the search counts, whatever weights it has now.
 HiddenTime hiddenTimeOf(AssignmentPrices &prices, const Assignment &assignment);
+// Of parts that it was priced with.
+HiddenTime hiddenTimeOf(AssignmentPrices &prices, const StepParts &parts);
 
 // Where the least of these at a share is greatest.
 double bestShare(llvm::ArrayRef<HiddenTime> times);

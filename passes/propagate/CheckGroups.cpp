@@ -98,17 +98,13 @@ struct CheckGroups : impl::CheckGroupsBase<CheckGroups> {
     MeshTable meshes(getOperation());
     for (ArrayRef<Value> members : membersOf(ops))
       for (auto [member, others] : contradicting(members, meshes)) {
-        if (refuses) {
-          emitError(member.getLoc())
-              << "is annotated with " << getSharding(member)
-              << ", unlike the others of its sharding group, " << others
-              << "; give all of them one sharding, or take this value out of the group";
+        InFlightDiagnostic said =
+            refuses ? emitError(member.getLoc()) : emitWarning(member.getLoc());
+        said << (refuses ? "is annotated with " : "stays as it is annotated, ")
+             << getSharding(member) << ", unlike the others of its sharding group, " << others
+             << "; give all of them one sharding, or take this value out of the group";
+        if (refuses)
           return signalPassFailure();
-        }
-        emitWarning(member.getLoc())
-            << "stays as it is annotated, " << getSharding(member)
-            << ", unlike the others of its sharding group, " << others
-            << "; give all of them one sharding, or take this value out of the group";
         for (Operation *user : llvm::make_early_inc_range(member.getUsers()))
           if (isa<ShardingGroupOp>(user))
             user->erase();

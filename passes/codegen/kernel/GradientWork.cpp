@@ -28,7 +28,7 @@ static cost::Product productOf(const Graph &graph, const ContractionLoops &loops
 }
 
 cost::KernelWork workOf(const JointNests &nests, const GradientLoops &gradient) {
-  constexpr int64_t rows = 8, columns = 32; // of a tile
+  constexpr int64_t rows = pricedTile.queries, columns = pricedTile.keys;
   cost::KernelWork work;
   auto heads = double(gradient.outerCount * gradient.aroundCount);
   GradientCells cells = gradientCells(sizesOf(gradient), rows, columns, 64, true, true);

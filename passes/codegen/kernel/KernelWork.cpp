@@ -375,7 +375,7 @@ private:
   // Two products, and what is done with each score. What the largest and the sum read is the same
   // over other loops, and computed once.
   void countAttention() {
-    constexpr int64_t rows = 8, columns = 32; // of a tile
+    constexpr int64_t rows = pricedTile.queries, columns = pricedTile.keys;
     fusion::Attention sizes = sizesOf(*attention);
     AttentionCells cells = attentionCells(sizes, rows, columns);
     auto shareOf = [&](KeyTile tile) {

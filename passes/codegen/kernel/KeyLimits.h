@@ -28,9 +28,12 @@ struct KeyTile {
   int64_t queries = 1, keys = 1;
 };
 
+// What attention is priced by, whatever tiles the processor's vectors make.
+constexpr KeyTile pricedTile{8, 32};
+
 // Of all pairs of queries and keys, those within the limits, as far as they are constants; with a tile,
-// of the pairs of whole tiles of keys. Never none: others are divided by it. The limits of parts of the keys, which are a loop of `outer`,
-// lie elsewhere in each.
+// of the pairs of whole tiles of keys. Never none: others are divided by it. The limits of parts of
+// the keys, which are a loop of `outer`, lie elsewhere in each.
 //   four queries, each of which sees the keys up to its own: 10 of 16; by tiles of 2 x 2: 12 of 16
 double shareWithin(const KeyLimits &limits, const LoopGroup &queries, int64_t queryCount,
                    int64_t keyCount, const Graph &graph, llvm::ArrayRef<LoopGroup> outer,

@@ -329,9 +329,11 @@ bool NestGraph::writeOutColumns() {
   for (auto [dim, at] : g->graph.wantedCuts)
     if (dim == dims.back())
       cuts.push_back(at);
+  if (cuts.size() == 2)
+    return true; // none
   llvm::sort(cuts);
   for (size_t i = 0; i + 1 < cuts.size(); ++i)
-    if (cuts.size() == 2 || cuts[i + 1] - cuts[i] > mostOfPiece)
+    if (cuts[i + 1] - cuts[i] > mostOfPiece)
       return true;
   std::vector<Node *> live = Graph::reachable(rootNodes());
   bool isPlain = llvm::none_of(roots, [](const Root &root) { return root.value.im != nullptr; }) &&
