@@ -42,4 +42,25 @@ std::optional<TensorSharding> commonSharding(const TensorSharding &a, const Tens
   return common;
 }
 
+GroupSharding groupSharding(llvm::ArrayRef<GroupMember> members) {
+  GroupSharding all;
+  for (auto [m, member] : llvm::enumerate(members)) {
+    if (member.mesh < 0)
+      continue;
+    if (all.mesh < 0) {
+      all.mesh = member.mesh;
+      all.sharding = *member.sharding;
+      continue;
+    }
+    std::optional<TensorSharding> common;
+    if (member.mesh == all.mesh)
+      common = commonSharding(all.sharding, *member.sharding);
+    if (common)
+      all.sharding = *std::move(common);
+    else
+      all.contradict.push_back(unsigned(m));
+  }
+  return all;
+}
+
 } // namespace tessera::sharding

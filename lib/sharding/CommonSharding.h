@@ -1,4 +1,4 @@
-// What two annotations that are to be one come to.
+// What annotations that are to be one come to.
 #pragma once
 
 #include "lib/sharding/Sharding.h"
@@ -12,5 +12,19 @@ namespace tessera::sharding {
 //   [{"x"}, {?}]     [{"x", "y"}, {}]  none
 // Of one rank. A dimension of the result is closed where one is.
 std::optional<TensorSharding> commonSharding(const TensorSharding &a, const TensorSharding &b);
+
+// What a member of a sharding group is annotated with, on the mesh of that number; none where that is negative.
+struct GroupMember {
+  int32_t mesh;
+  const TensorSharding *sharding;
+};
+
+struct GroupSharding {
+  int32_t mesh = -1;                      // -1: no member is annotated
+  TensorSharding sharding;                // that says all that they say,
+  llvm::SmallVector<unsigned> contradict; // but these, each of which contradicts those before it
+};
+
+GroupSharding groupSharding(llvm::ArrayRef<GroupMember> members);
 
 } // namespace tessera::sharding

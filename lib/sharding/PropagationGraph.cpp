@@ -120,26 +120,19 @@ private:
   // Gives the members what their annotations say together. One that contradicts those before it is
   // no member any more.
   void unify(llvm::SmallVectorImpl<int32_t> &group) {
-    int32_t first = -1;
-    llvm::erase_if(group, [&](int32_t member) {
-      PropagatedValue &value = graph.values[member];
-      if (value.mesh < 0)
-        return false;
-      if (first < 0) {
-        first = member;
-        return false;
-      }
-      PropagatedValue &all = graph.values[first];
-      if (std::optional<TensorSharding> common = commonSharding(all.sharding, value.sharding);
-          common && value.mesh == all.mesh) {
-        all.sharding = *std::move(common);
-        return false;
-      }
-      value.group = -1;
-      return true;
-    });
-    if (first >= 0)
-      copyToGroup(first);
+    llvm::SmallVector<GroupMember> members;
+    for (int32_t member : group)
+      members.push_back({graph.values[member].mesh, &graph.values[member].sharding});
+    GroupSharding all = groupSharding(members);
+    if (all.mesh < 0)
+      return;
+    for (unsigned m : llvm::reverse(all.contradict)) {
+      graph.values[group[m]].group = -1;
+      group.erase(group.begin() + m);
+    }
+    int32_t first = *llvm::find_if(group, [&](int32_t m) { return graph.values[m].mesh >= 0; });
+    graph.values[first].sharding = std::move(all.sharding);
+    copyToGroup(first);
   }
 
   void runLevel(int now) {

@@ -58,30 +58,32 @@ SmallVector<SmallVector<Value>> membersOf(ArrayRef<ShardingGroupOp> ops) {
   return all;
 }
 
-// Those whose annotations contradict what the ones before them say, with what that is.
-SmallVector<std::pair<Value, TensorShardingAttr>> contradicting(ArrayRef<Value> members,
-                                                                const MeshTable &meshes) {
-  SmallVector<std::pair<Value, TensorShardingAttr>> found;
-  const sharding::Mesh *mesh = nullptr;
-  sharding::TensorSharding all;
-  for (Value member : members) {
-    TensorShardingAttr attr = getSharding(member);
-    const sharding::Mesh *own = attr ? meshes.lookup(attr) : nullptr;
-    if (!own || attr.getRank() != rankOf(member))
-      continue;
-    sharding::TensorSharding sharding = toSharding(attr, *own);
-    std::optional<sharding::TensorSharding> common = !mesh         ? sharding
-                                                     : own == mesh ? commonSharding(all, sharding)
-                                                                   : std::nullopt;
-    if (!common) {
-      found.emplace_back(member, toAttr(member.getContext(), *mesh, all));
-      continue;
+// What the annotations of a group say together.
+struct Annotations {
+  Annotations(ArrayRef<Value> members, const MeshTable &meshes) {
+    SmallVector<sharding::GroupMember> all;
+    SmallVector<const sharding::Mesh *> onMeshes;
+    std::vector<sharding::TensorSharding> shardings(members.size());
+    for (auto [member, sharding] : llvm::zip_equal(members, shardings)) {
+      TensorShardingAttr attr = getSharding(member);
+      const sharding::Mesh *mesh = attr ? meshes.lookup(attr) : nullptr;
+      if (!mesh || attr.getRank() != rankOf(member)) {
+        all.push_back({-1, nullptr});
+        continue;
+      }
+      sharding = toSharding(attr, *mesh);
+      if (!llvm::is_contained(onMeshes, mesh))
+        onMeshes.push_back(mesh);
+      all.push_back({int32_t(llvm::find(onMeshes, mesh) - onMeshes.begin()), &sharding});
     }
-    mesh = own;
-    all = *std::move(common);
+    group = sharding::groupSharding(all);
+    if (group.mesh >= 0)
+      mesh = onMeshes[group.mesh];
   }
-  return found;
-}
+
+  sharding::GroupSharding group;
+  const sharding::Mesh *mesh = nullptr;
+};
 
 struct CheckGroups : impl::CheckGroupsBase<CheckGroups> {
   using impl::CheckGroupsBase<CheckGroups>::CheckGroupsBase;
@@ -96,19 +98,27 @@ struct CheckGroups : impl::CheckGroupsBase<CheckGroups> {
       if (failed(fitsWith(first.try_emplace(op.getGroupId(), op).first->second, op)))
         return signalPassFailure();
     MeshTable meshes(getOperation());
-    for (ArrayRef<Value> members : membersOf(ops))
-      for (auto [member, others] : contradicting(members, meshes)) {
-        InFlightDiagnostic said =
-            refuses ? emitError(member.getLoc()) : emitWarning(member.getLoc());
-        said << (refuses ? "is annotated with " : "stays as it is annotated, ")
-             << getSharding(member) << ", unlike the others of its sharding group, " << others
-             << "; give all of them one sharding, or take this value out of the group";
-        if (refuses)
+    for (ArrayRef<Value> members : membersOf(ops)) {
+      Annotations all(members, meshes);
+      for (unsigned m : all.group.contradict)
+        if (failed(leave(members[m], toAttr(&getContext(), *all.mesh, all.group.sharding))))
           return signalPassFailure();
-        for (Operation *user : llvm::make_early_inc_range(member.getUsers()))
-          if (isa<ShardingGroupOp>(user))
-            user->erase();
-      }
+    }
+  }
+
+private:
+  // Takes a value out of its groups, whose others are sharded as `others`.
+  LogicalResult leave(Value member, TensorShardingAttr others) {
+    InFlightDiagnostic said = refuses ? emitError(member.getLoc()) : emitWarning(member.getLoc());
+    said << (refuses ? "is annotated with " : "stays as it is annotated, ") << getSharding(member)
+         << ", unlike the others of its sharding group, " << others
+         << "; give all of them one sharding, or take this value out of the group";
+    if (refuses)
+      return failure();
+    for (Operation *user : llvm::make_early_inc_range(member.getUsers()))
+      if (isa<ShardingGroupOp>(user))
+        user->erase();
+    return success();
   }
 };
 

@@ -60,5 +60,19 @@ TEST(CommonSharding, ContradictionsHaveNone) {
   expectNone(partial, of({{x}, kOpen, {}}, {{}, kOpen, {}}));
 }
 
+// Members that are not annotated say nothing; one that contradicts, or is on another mesh, leaves the others as they are.
+TEST(CommonSharding, OfAGroupIsWhatTheFirstAgreeOn) {
+  TensorSharding rows = of({{x}, kOpen, {}}, {{}, kOpen, {}});
+  TensorSharding columns = of({{}, kOpen, {}}, {{y}, kOpen, {}});
+  TensorSharding turned = of({{y}, kOpen, {}}, {{}, kOpen, {}});
+  GroupSharding all =
+      groupSharding({{-1, nullptr}, {0, &rows}, {0, &turned}, {1, &rows}, {0, &columns}});
+  EXPECT_EQ(all.mesh, 0);
+  EXPECT_EQ(all.contradict, (llvm::SmallVector<unsigned>{2, 3}));
+  EXPECT_EQ(all.sharding.dims[0].axes, (AxisRefs{x}));
+  EXPECT_EQ(all.sharding.dims[1].axes, (AxisRefs{y}));
+  EXPECT_EQ(groupSharding({{-1, nullptr}}).mesh, -1);
+}
+
 } // namespace
 } // namespace tessera::sharding
