@@ -223,7 +223,7 @@ TESSERA_EXPORT tessera_explanation *tessera_explain(const char *module, size_t b
              tessera_compile_options asked = complete(given);
              tessera::ExplainResult &result = explanation->result;
              tessera::PlanRequest request = requestOf(asked, result.error);
-             tessera::ExplainWishes wishes{!asked.no_mends, false};
+             tessera::ExplainWishes wishes{!asked.no_mends, asked.frontier != 0};
              if (!result.error.empty())
                return;
              result = asked.plan ? tessera::explainPlanned(text, options, request, listener, wishes)
@@ -260,6 +260,10 @@ TESSERA_EXPORT const char *tessera_explanation_text(tessera_explanation *explana
 
 TESSERA_EXPORT const char *tessera_explanation_html(tessera_explanation *explanation) {
   return textOf(explanation, [](auto &e) { return tessera::explain::pageText(e); });
+}
+
+TESSERA_EXPORT const char *tessera_explanation_memory(tessera_explanation *explanation) {
+  return textOf(explanation, [](auto &e) { return tessera::explain::memoryText(e); });
 }
 
 TESSERA_EXPORT const char *tessera_explanation_value(tessera_explanation *explanation,

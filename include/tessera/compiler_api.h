@@ -45,6 +45,9 @@ typedef struct tessera_compile_options {
   int64_t devices;
   /* Of plans: "data=2,model=4"; NULL: the best one of so many devices. */
   const char *mesh;
+  /* Of tessera_explain: not 0 compiles programs of less and less memory, for tessera_explanation_memory
+     and the page: some ten times as long as a compilation. */
+  int32_t frontier;
 } tessera_compile_options;
 
 /* One site of a collective, of the device that has most, over one execution: docs/command-line.md. */
@@ -102,6 +105,8 @@ void tessera_explanation_free(tessera_explanation *explanation);
 const char *tessera_explanation_error(const tessera_explanation *explanation);
 const char *tessera_explanation_text(tessera_explanation *explanation);
 const char *tessera_explanation_html(tessera_explanation *explanation); /* one page */
+/* What is held at the peak; and where options say frontier, what less memory costs. */
+const char *tessera_explanation_memory(tessera_explanation *explanation);
 /* Of a value of that name, and of what a line of the user's source made. */
 const char *tessera_explanation_value(tessera_explanation *explanation, const char *name);
 const char *tessera_explanation_line(tessera_explanation *explanation, const char *file,

@@ -115,11 +115,12 @@ nb::tuple plan(nb::bytes module, const Options &options) {
 
 class Explanation {
 public:
-  Explanation(nb::bytes module, const Options &options, bool mends)
+  Explanation(nb::bytes module, const Options &options, bool mends, bool frontier)
       : raw_(nullptr, TESSERA_FIND(library(), tessera_explanation_free)) {
     auto run = TESSERA_FIND(library(), tessera_explain);
     tessera_compile_options raw = options.raw(warnings);
     raw.no_mends = !mends;
+    raw.frontier = frontier;
     nb::gil_scoped_release unlocked;
     raw_.reset(run(module.c_str(), module.size(), &raw));
   }
@@ -128,6 +129,7 @@ public:
   }
   const char *text() { return TESSERA_FIND(library(), tessera_explanation_text)(raw_.get()); }
   const char *html() { return TESSERA_FIND(library(), tessera_explanation_html)(raw_.get()); }
+  const char *memory() { return TESSERA_FIND(library(), tessera_explanation_memory)(raw_.get()); }
   const char *value(const std::string &name) {
     return TESSERA_FIND(library(), tessera_explanation_value)(raw_.get(), name.c_str());
   }
@@ -163,12 +165,13 @@ void bindCompiler(nb::module_ &m) {
   m.def("plan", &plan, nb::arg("module"), nb::arg("options"));
   m.def("compile", &compile, nb::arg("module"), nb::arg("options"));
   nb::class_<Explanation>(m, "Explanation")
-      .def(nb::init<nb::bytes, const Options &, bool>(), nb::arg("module"), nb::arg("options"),
-           nb::arg("mends"))
+      .def(nb::init<nb::bytes, const Options &, bool, bool>(), nb::arg("module"),
+           nb::arg("options"), nb::arg("mends"), nb::arg("frontier"))
       .def_prop_ro("error", &Explanation::error)
       .def_ro("warnings", &Explanation::warnings)
       .def("text", &Explanation::text)
       .def("html", &Explanation::html)
+      .def("memory", &Explanation::memory)
       .def("value", &Explanation::value, nb::arg("name"))
       .def("line", &Explanation::line, nb::arg("file"), nb::arg("line"));
 }

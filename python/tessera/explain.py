@@ -26,6 +26,12 @@ class Explanation:
         """One self-contained page with the program as a graph."""
         return str(self._native.html() or "")
 
+    @property
+    def memory(self) -> str:
+        """What a device holds over a step and at its peak, in bytes with source lines; of `explain(.., frontier=True)` also
+        what less memory costs: programs by falling memory, each with its step's time and the `memory` that compiles it."""
+        return str(self._native.memory() or "")
+
     def value(self, name: str) -> str:
         """All about the values of a name: of the text, of an argument, or the last part of a scope."""
         text = self._native.value(name)
@@ -60,18 +66,20 @@ def explain(
     overlap: str = "auto",
     name: str | None = None,
     mends: bool = True,
+    frontier: bool = False,
     plan: PlanRequest | None = None,
 ) -> Explanation:
     """Says of every sharding where it comes from and of every collective why it is there. Arguments: as `compile`.
 
     With `plan`, a tessera.PlanRequest, shardings are found first, as by `tessera.plan`, and the text says what each choice
     is worth, annotations of the module included. Without `mends`, no changes of the program are compiled to find what
-    saves time: much faster for a large program.
+    saves time: much faster for a large program. With `frontier`, programs of less and less memory are compiled, too, and
+    `Explanation.memory` and the page list what each costs in time: some ten times as long as a compilation.
     """
     data, label = read_module(module, name)
     open_compiler()
     options = compile_options(label, entry, target, target_cpu, topology, input_shapes, overlap, plan=plan)
-    explanation = _native.Explanation(data, options, mends)
+    explanation = _native.Explanation(data, options, mends, frontier)
     if explanation.error is not None:
         raise CompileError(explanation.error)
     return Explanation(explanation)

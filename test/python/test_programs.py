@@ -1,6 +1,7 @@
 """Programs: what they say of themselves, their files, and every form of module that is compiled."""
 
 import pickle
+import re
 import subprocess
 import sys
 
@@ -101,7 +102,24 @@ def test_explain():
     with pytest.raises(KeyError, match="made nothing"):
         explanation.line("test_programs.py", 1)
     assert "were compiled" in explanation.text or "was compiled" in explanation.text
-    assert "compiled" not in tessera.explain(lowered(), mends=False).text
+    plain = tessera.explain(lowered(), mends=False)
+    assert "compiled" not in plain.text
+    assert "at the peak" in plain.memory and "What less memory costs" not in plain.memory
+
+
+def test_what_less_memory_costs():
+    def loss(w, x):
+        for _ in range(6):
+            x = jnp.tanh(x @ w)
+            x = x * jnp.cos(x)
+        return x.sum()
+
+    module = jax.jit(jax.grad(loss)).lower(np.zeros((64, 64), np.float32), np.zeros((512, 64), np.float32))
+    explanation = tessera.explain(module, mends=False, frontier=True)
+    assert "What less memory costs" in explanation.memory
+    bound = re.search(r"--memory=(\d+)", explanation.memory)
+    assert bound and bound[1] in explanation.html
+    assert tessera.compile(module, memory=bound[1]).report.memory
 
 
 def test_importing_is_light():
