@@ -166,6 +166,23 @@ def DeferReductions : Pass<"tessera-defer-reductions", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tessera::sdy::SdyDialect"];
 }
 
+def ReshardBeforeBroadcasts : Pass<"tessera-reshard-before-broadcasts", "::mlir::ModuleOp"> {
+  let summary = "Moves what a broadcast repeats instead of its result, where that sends less.";
+  let description = [{
+    ```mlir
+    %b = stablehlo.broadcast_in_dim %x, dims = [0, 1] {[{}, {"x"} ]} : (tensor<1x8xf32>) -> tensor<64x8xf32>
+    %r = sdy.reshard %b <@mesh, [{}, {} ]> : tensor<64x8xf32>
+    ```
+    becomes
+    ```mlir
+    %s = sdy.reshard %x <@mesh, [{}, {} ]> : tensor<1x8xf32>
+    %r = stablehlo.broadcast_in_dim %s, dims = [0, 1] {[{}, {} ]} : (tensor<1x8xf32>) -> tensor<64x8xf32>
+    ```
+    Of keys that several heads share, biases, and tables of positions that a batch shares. Other users of `%b` keep it: it is made twice then, of the same values.
+  }];
+  let dependentDialects = ["::tessera::sdy::SdyDialect"];
+}
+
 def VerifyReshard : Pass<"tessera-verify-reshard", "::mlir::ModuleOp"> {
   let summary = "Checks that every operation can be computed on the shards that its operands have.";
   let description = [{

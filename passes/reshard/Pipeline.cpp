@@ -16,6 +16,7 @@ void buildReshardPipeline(mlir::OpPassManager &pm) {
   pm.addPass(createDistributeFfts());
   pm.addPass(createInsertReshards());
   pm.addPass(createDeferReductions());
+  pm.addPass(createReshardBeforeBroadcasts());
   pm.addPass(createVerifyReshard());
 }
 
