@@ -64,8 +64,8 @@ TEST(GpuTime, BlocksAreGuessedBeforeThereIsCode) {
 }
 
 TEST(GpuTime, RatesOfKindsAreOfCores) {
-  EXPECT_TRUE(goesByKinds({.kernels = {{"streams", 1e9}}}));
-  EXPECT_FALSE(goesByKinds({.kernels = {{"streams", 1e9}}, .processors = 100}));
+  EXPECT_TRUE(goesByKinds({.flopsByType = {}, .kernels = {{"streams", 1e9}}}));
+  EXPECT_FALSE(goesByKinds({.flopsByType = {}, .kernels = {{"streams", 1e9}}, .processors = 100}));
   EXPECT_DOUBLE_EQ(rooflineSeconds(gpu(), 0, 1e9), 1e-3);
 }
 
