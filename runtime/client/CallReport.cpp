@@ -95,6 +95,9 @@ Status Call::describeLimit() const {
   char seconds[32];
   std::snprintf(seconds, sizeof seconds, "%g", timeLimit_);
   std::string text = std::string("a step took longer than the time limit of ") + seconds + " s";
+  for (const Executable::Device &device : executable_->devices())
+    if (Status s = device.backend->health(); !s.ok())
+      return {Code::DeadlineExceeded, text + ": " + s.message()};
   // A device that computes in a loop says more than one that waits for it.
   const Interpreter *best = nullptr;
   auto rank = [](const Interpreter &device) {

@@ -37,10 +37,13 @@ Status Client::checkDevice(size_t device) const {
 }
 
 Status Client::checkHere() const {
-  if (pool_->isHere())
-    return {};
-  return {Code::FailedPrecondition, "it was made before this process was forked: its workers are "
-                                    "threads of the parent; make another here"};
+  if (!pool_->isHere())
+    return {Code::FailedPrecondition, "it was made before this process was forked: its workers are "
+                                      "threads of the parent; make another here"};
+  for (const auto &backend : backends_)
+    if (Status s = backend->health(); !s.ok())
+      return s;
+  return {};
 }
 
 } // namespace tessera::runtime

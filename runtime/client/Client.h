@@ -35,7 +35,7 @@ public:
   Deadlines &deadlines() { return deadlines_; }
   // Fails where this process cannot have a device of the number.
   Status checkDevice(size_t device) const;
-  // Fails in the child of a fork.
+  // Fails in the child of a fork, and where a device was given up.
   Status checkHere() const;
 
 private:

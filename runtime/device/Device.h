@@ -34,6 +34,9 @@ public:
   // Which of several it is, for messages: " on GPU 1"; "" for the only one.
   virtual std::string where() const { return ""; }
 
+  // Why nothing can be computed on it any more.
+  virtual Status health() const { return {}; }
+
   // Whether its queues can work on the other's memory.
   virtual bool reaches(const Backend &other) const { return name() == other.name(); }
 

@@ -24,8 +24,10 @@ class Issuer : public Task {
 public:
   // A kernel ended with a code that is not 0: makes it the run's failure.
   virtual void kernelFailed(uint32_t tag, int32_t code) = 0;
-  // A command is in vain, for a reason that has no place in it yet.
+  // A command is in vain, for a reason that has no place in it yet: makes it the run's failure.
   virtual void commandFailed(uint32_t tag, const Status &status) = 0;
+  // The same reason with the command, the device and the place in the program.
+  virtual Status ofCommand(uint32_t tag, const Status &status) const = 0;
   // When a queue that runs behind carried a command out, if `tracing`: nanoseconds of the steady
   // clock. One at a time, in order.
   virtual void executed(uint32_t tag, int64_t begin, int64_t end) = 0;

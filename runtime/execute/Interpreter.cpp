@@ -164,12 +164,16 @@ void Interpreter::kernelFailed(uint32_t tag, int32_t code) {
 }
 
 void Interpreter::commandFailed(uint32_t tag, const Status &status) {
+  run_.fail(ofCommand(tag, status));
+}
+
+Status Interpreter::ofCommand(uint32_t tag, const Status &status) const {
   const Instruction &instruction = program_.decoded().code[tag];
   std::string what = instruction.opcode == Opcode::Dispatch
                          ? "kernel '" + program_.kernels()[instruction.a].symbol + "': "
                          : "";
-  run_.fail({status.code(),
-             who() + what + status.message() + " at " + program_.location(instruction.location)});
+  return {status.code(),
+          who() + what + status.message() + " at " + program_.location(instruction.location)};
 }
 
 void Interpreter::executed(uint32_t tag, int64_t begin, int64_t end) {

@@ -76,6 +76,7 @@ private:
 
   void kernelFailed(uint32_t tag, int32_t code) override;
   void commandFailed(uint32_t tag, const Status &status) override;
+  Status ofCommand(uint32_t tag, const Status &status) const override;
   void executed(uint32_t tag, int64_t begin, int64_t end) override;
 
   const DeviceProgram &program_;

@@ -47,9 +47,9 @@ def load(directory):
         return made("program_load_file", os.path.join(directory, "cuda.tsr").encode()), [given[name] for name in given.files]
 
 
-def session(directory, steps):
+def session(directory, steps, communicator="nccl"):
     program, host = load(directory)
-    options = SessionOptions(ctypes.sizeof(SessionOptions), 0, b"nccl")
+    options = SessionOptions(ctypes.sizeof(SessionOptions), 0, communicator.encode())
     handle = made("session_create", program, ctypes.byref(options))
     inputs = (pointer * len(host))(*[made("array_place", handle, size(i), data(array), size(array.nbytes)) for i, array in enumerate(host)])
     for _ in range(int(steps)):

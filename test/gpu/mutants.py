@@ -20,7 +20,7 @@ from mutant import ROOT, SWITCH, mutant, planted
 QUEUE, TABLE, GATHERING, COMMAND = (f"runtime/device/cuda/{name}.cpp" for name in ("CudaQueue", "MoveTable", "Gathering", "Command"))
 VIRTUAL, VERSIONS = (f"runtime/comm/virtual/{name}.cpp" for name in ("VirtualCommunicator", "TableVersions"))
 ORDER, EVENTS, EXECUTABLE = "runtime/comm/nccl/StartOrder.cpp", "runtime/comm/virtual/StreamEvents.cpp", "runtime/client/Executable.cpp"
-WATCH = "runtime/comm/mpi/PeerWatch.cpp"
+WATCH, PATIENCE = "runtime/comm/mpi/PeerWatch.cpp", "runtime/device/cuda/Patience.cpp"
 ARENA, CALL, SESSION, BACKEND = "runtime/client/Arena.cpp", "runtime/client/Call.cpp", "runtime/session/Session.cpp", "runtime/device/cuda/CudaBackend.cpp"
 CODE, PRODUCT = (f"runtime/device/cuda/{name}.cpp" for name in ("CudaCode", "LibraryProduct"))
 NCCL, MESSAGES = "runtime/comm/nccl/NcclCommunicator.cpp", "runtime/comm/nccl/DeviceExchange.cpp"
@@ -42,10 +42,10 @@ MUTANTS = [
            "outcome = ⟦catchUp(tag, For::Value)⟧; } if (outcome == Outcome::Done) { value = 0;", "Outcome::Done",
            "what data decides is read before it is computed"),
     mutant("gpu.step-ends-early", GATHERING,
-           "ResultCode code = ⟦driver_.cuEventQuery(event_)⟧;", "kSuccess",
+           ": lost_ != kSuccess ? lost_ : ⟦marks_.last()⟧;", "kSuccess",
            "a step is over before its streams are"),
     mutant("gpu.step-of-one-stream", GATHERING,
-           "ResultCode code = ⟦gatherTails()⟧; if (code == kSuccess) code = driver_.cuEventRecord(event_, origin_);", "kSuccess",
+           "ResultCode code = backend_->isGivenUp() ? kGivenUp : ⟦gatherTails()⟧;", "kSuccess",
            "a step is over when the first device's stream is"),
     mutant("gpu.copy-before-its-source", QUEUE,
            "⟦gathering_->await(beside_, beside.fork)⟧;", "(void)0",
@@ -136,7 +136,7 @@ MUTANTS = [
            "if (some(isGiven) && ⟦health_ != nullptr⟧)", "false",
            "while a step waits, nobody asks whether its messages still come"),
     mutant("nccl.not-aborted", NCCL,
-           "if (rank->comm && !aborted_) ⟦library_.ncclCommAbort(rank->comm);⟧ aborted_ = true;", ";",
+           "⟦library_.ncclCommAbort(rank->comm);⟧ rank->isAborted = true;", ";",
            "what waits for messages that do not come is not ended"),
     mutant("several.given-one-by-one", NCCL,
            "for (const DeviceMessage &message : ⟦turn.stages[stage].sends⟧)",
@@ -200,7 +200,7 @@ MUTANTS = [
            "if (status.ok() && ⟦rank->comm⟧ &&", "rank == ranks_[0] ? rank->comm : nullptr",
            "only the first rank's connection is asked for errors"),
     mutant("several.first-is-aborted", NCCL,
-           "if (⟦rank->comm && !aborted_⟧) library_", "rank == ranks_[0] && !aborted_",
+           "if (⟦!rank->comm⟧ || rank->isAborted", "rank != ranks_[0]",
            "only the first rank's connection is aborted"),
     mutant("several.all-on-one", BACKEND,
            "(static_cast<uint32_t>(rank) * of + ⟦number⟧) % seen", "0u",
@@ -214,6 +214,42 @@ MUTANTS = [
     mutant("several.stuck-while-it-waits", WATCH,
            "if (⟦waiting > Clock::duration::zero()⟧ || of.collectives != collectives)", "false",
            "a rank that waits counts as one that is stuck"),
+    mutant("hang.memory-given-back", BACKEND,
+           "if (⟦cuda.isGivenUp()⟧) // a kernel may still use it", "false",
+           "memory that a kernel may still use is given back"),
+    mutant("hang.streams-waited-for", BACKEND,
+           "return ⟦isGivenUp()⟧ ? cuda::kGivenUp : driver_.cuStreamSynchronize(stream);", "false",
+           "a stream is waited for that never comes to its end"),
+    mutant("hang.code-unloaded", CODE,
+           "if (⟦backend_->isGivenUp()⟧) { // kernels may still run", "false",
+           "code is unloaded, and the library closed, while a kernel runs"),
+    mutant("hang.graph-destroyed", "runtime/device/cuda/Graphs.cpp",
+           "if (known.graph && ⟦!backend_.isGivenUp()⟧)", "true",
+           "a graph is destroyed that may still run"),
+    mutant("hang.used-again", "runtime/client/Client.cpp",
+           "if (Status s = ⟦backend->health()⟧; !s.ok())", "Status()",
+           "steps begin on a GPU that was given up"),
+    mutant("hang.who-waits-is-blamed", PATIENCE,
+           "if (!waits_ || ⟦!waits_()⟧)", "true",
+           "a GPU that waits for another's messages is given up"),
+    mutant("hang.limit-unheard", PATIENCE,
+           "if (run.failed() && ⟦run.status().code() == Code::DeadlineExceeded⟧)", "false",
+           "a GPU that stands beyond a step's time limit is waited for"),
+    mutant("hang.first-always", GATHERING,
+           "if (⟦marks_.advance()⟧) patience_.moved();", "false",
+           "the first command is named, not the one that the GPU stands at"),
+    mutant("hang.nobody-hears", GATHERING,
+           "ResultCode code = ⟦backend_->isGivenUp()⟧ ? kGivenUp : lost_", "false",
+           "who waits for a GPU that was given up waits on"),
+    mutant("hang.traced-for-ever", QUEUE,
+           "if (⟦!patience.isOver(lane_.run)⟧) continue;", "true",
+           "a command that is traced is waited for without end"),
+    mutant("hang.connection-of-the-stuck", NCCL,
+           "|| !isMeant || ⟦rank->backend->isGivenUp()⟧) continue;", "false",
+           "the connection of a GPU that was given up is aborted, which waits for it"),
+    mutant("hang.all-aborted-at-once", NCCL,
+           "bool isMeant = ⟦those == Those::All || rank->underWay.isIn()⟧;", "true",
+           "the connection of a GPU that hangs elsewhere is aborted before that is known"),
 ]
 
 
@@ -223,6 +259,9 @@ def tests(build, name):
     runtime = [python, HERE / "runtime.py"]
     if name.startswith("several."):
         return {"unit.runtime": [build / "test" / "unit" / "runtime" / "test-runtime", "--gtest_filter=StartOrderTest.*:PeerWatchTest.*"], "gpu.several": [python, HERE / "several.py"]}
+    if name.startswith("hang."):
+        return {"gpu.runtime, hangs": [*runtime, "a_kernel_that_never_ends_is_named", "a_gpu_that_hangs_is_not_used_again"],
+                "gpu.several, hangs": [python, HERE / "several.py", "a_gpu_that_hangs_beside_others", "a_process_whose_gpu_hangs"]}
     if name.startswith("nccl."):
         return {"gpu.runtime, processes": [*runtime, "two_processes_by_nccl", "a_sum_of_two_processes_by_nccl"]}
     if name.startswith(("code.", "product.")):

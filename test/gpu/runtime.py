@@ -321,6 +321,65 @@ def a_collective_that_fails_is_an_error(directory):
     require("CUDA_ERROR_LAUNCH_FAILED" in message, message)
 
 
+# Of a command that the GPU stands at, and of those after it.
+HANGS = r"it does not end(, or one of the \d+ commands after it does not \(CUDA_LAUNCH_BLOCKING=1 names the one\))?: the GPU has stood there for "
+
+
+@case
+def a_kernel_that_never_ends_is_named(directory):
+    """By a limit of its own, and by that of a step: the process ends, with all that the GPU still uses left alone."""
+    program = training(directory)
+    name = next(name for name in program.kernels() if name != "tessera_move")
+    endless = {"TESSERA_EMULATOR_ENDLESS": name, "TESSERA_PROGRESS_TIMEOUT": 1}
+    named = rf"device \d: kernel '{name}': it does not end: the GPU has stood there for [12].?\d* s"
+    place = r"at \S*p.mlir:\d+:\d+"
+    traced = f"--trace={program.path('trace.json')}"
+    for arguments, settings in (([], {}), ([traced], {}), ([], {"CUDA_LAUNCH_BLOCKING": 1}), ([], {"TESSERA_WORKERS": 1})):
+        message = program.error("--repeat=2", *arguments, **endless, **settings)
+        require(re.search(rf"error: {named} \(TESSERA_PROGRESS_TIMEOUT\) {place}", message), message)
+        message = program.error("--repeat=2", "--time-limit=0.5", *arguments, **endless, **settings)
+        require(re.search(rf"error: a step took longer than the time limit of 0.5 s: the GPU hangs, and this process uses it no more: {named} {place}", message), message)
+    # Behind others of its step, each of which is marked.
+    for each in program.kernels():
+        message = program.error("--repeat=2", **{**endless, "TESSERA_EMULATOR_ENDLESS": each}, TESSERA_EMULATOR_ENDLESS_FROM=0 if each == "tessera_move" else 5)
+        require(each == "tessera_move" or re.search(rf"error: {named.replace(name, each)} ", message), message)
+    message = program.error(**{**endless, "TESSERA_EMULATOR_ENDLESS": "tessera_move"})
+    require(re.search(rf"error: (all_reduce|all_gather|all_to_all|reduce_scatter) {place}: {HANGS}", message), message)
+    # Not within a graph.
+    message = program.error("--repeat=9", **endless, TESSERA_EMULATOR_ENDLESS_FROM=45, TESSERA_EMULATOR_POOL=1)
+    require(re.search(rf"error: device \d: kernel '\w+': it does not end, or one of the \d+ commands after it does not \(CUDA_.*\): the GPU has stood .* {place}", message), message)
+    # Beside what is a library's.
+    program = Program(directory, BESIDE_ARRAYS, target="cuda:sm_80+cublaslt", in0=(96, 80), in1=(80, 112), in2=(256, 256))
+    message = program.error(**{**endless, "TESSERA_EMULATOR_ENDLESS": "sort"})
+    require(re.search(rf"error: device 0: kernel '\w*sort\w*': {HANGS}.* {place}", message), message)
+
+
+@case
+def a_graph_that_takes_long_is_waited_for(directory):
+    """Longer than the GPU may stand at a kernel in all; and who gives a step up waits for the GPU all the same."""
+    program = training(directory)
+    program.same_as_cpu("--repeat=2", TESSERA_PROGRESS_TIMEOUT=2, TESSERA_EMULATOR_LAG=200000)
+    message = program.error("--time-limit=0.05", TESSERA_EMULATOR_LAG=200000)
+    require("a step took longer than the time limit of 0.05 s" in message and "hangs" not in message, message)
+
+
+def embedded(directory, *arguments, **settings):
+    """What a host of the C interface says, in a process of its own."""
+    done = subprocess.run([sys.executable, os.path.join(HERE, "embedded.py"), directory, *arguments], capture_output=True, text=True, timeout=120,
+                          env=os.environ | {name: str(value) for name, value in settings.items()})
+    require(done.returncode == 0, done.stderr)
+    return done.stdout.split("\n")[:-1]
+
+
+@case
+def a_gpu_that_hangs_is_not_used_again(directory):
+    program = training(directory)
+    name = next(name for name in program.kernels() if name != "tessera_move")
+    ended = embedded(directory, "session", "4", "local", TESSERA_EMULATOR_ENDLESS=name, TESSERA_EMULATOR_ENDLESS_FROM=8, TESSERA_PROGRESS_TIMEOUT=1)
+    require(len(ended) == 4 and ended[0] == "ok" and HANGS.split("(")[0] in ended[1], f"{ended}")
+    require(all(text.startswith("the GPU hangs, and this process uses it no more: device") for text in ended[2:]), f"{ended}")
+
+
 @case
 def what_is_live_is_named_where_memory_runs_out(directory):
     table = np.random.default_rng(3).standard_normal((256, 256)).astype(np.float32).tobytes().hex().upper()

@@ -17,7 +17,7 @@ sys.path.insert(0, HERE)
 
 import numpy as np
 import runtime
-from runtime import DECIDED, TRAINING, Program, driver_alone, processes, require
+from runtime import DECIDED, TRAINING, Program, driver_alone, embedded, processes, require
 
 CASES = []
 
@@ -267,14 +267,6 @@ def rows_that_go_different_ways(directory):
         apart(directory, axis).same_as_cpu("--repeat=2", **own_gpus(4, TESSERA_EMULATOR_LAG=1000))
 
 
-def embedded(directory, *arguments, **settings):
-    """What a host of the C interface says, in a process of its own."""
-    done = subprocess.run([sys.executable, os.path.join(HERE, "embedded.py"), directory, *arguments], capture_output=True, text=True, timeout=120,
-                          env=os.environ | {name: str(value) for name, value in settings.items()})
-    require(done.returncode == 0, done.stderr)
-    return done.stdout.split("\n")[:-1]
-
-
 @case
 def steps_after_one_that_failed(directory):
     """Connections of one process are made anew. Each fails at its fourth group of messages."""
@@ -386,9 +378,43 @@ def a_peer_of_two_gpus_that_is_gone(directory):
         arguments, settings = of_two_processes("--repeat=3", TESSERA_NCCL_DIE=f"{rank}:3")
         message = program.run(*arguments, **settings)[0].stderr
         require(re.search(rf"rank {rank // 2}\b.*\((waiting for|found behind) \w+ at \S*p.mlir", message), message)
+        message = program.run(*arguments, f"--trace={program.path('trace.json')}", **settings)[0].stderr
+        require(re.search(rf"rank {rank // 2}\b", message), message)
         arguments, settings = of_two_processes("--repeat=3", TESSERA_NCCL_ERROR=f"{rank}:3")
         message = program.error(*arguments, **settings)
         require("a message between processes failed: NCCL: unhandled system error" in message, message)
+
+
+@case
+def a_gpu_that_hangs_beside_others(directory):
+    """It is the one that is named, not those that wait for its messages, whose streams go on without: and the process ends."""
+    program = training(directory, 4)
+    name = next(name for name in program.kernels() if name != "tessera_move")
+    for gpu in (0, 3):
+        settings = own_gpus(4, TESSERA_EMULATOR_ENDLESS=name, TESSERA_EMULATOR_ON=gpu, TESSERA_PROGRESS_TIMEOUT=1)
+        named = rf"device {gpu}: kernel '{name}': {runtime.HANGS}"
+        for arguments in ((), (f"--trace={program.path('trace.json')}",)):
+            message = program.error("--repeat=3", *arguments, **settings)
+            require(re.search(rf"error: {named}.* at \S*p.mlir:\d+:\d+", message), message)
+        message = program.error("--repeat=3", "--time-limit=0.5", **settings)
+        require(re.search(rf"time limit of 0.5 s: the GPU hangs, and this process uses it no more on GPU {gpu}: {named}", message), message)
+
+
+@case
+def a_process_whose_gpu_hangs(directory):
+    """It says so itself, where its limit comes first."""
+    program = training(directory, 4)
+    name = next(name for name in program.kernels() if name != "tessera_move")
+    for gpus, launcher in ((1, processes(4)), (2, processes(2))):
+        done, _ = program.run("--comm=nccl", "--quiet", "--repeat=3", launcher=[*launcher, "env", "TESSERA_PROGRESS_TIMEOUT=1"],
+                              **own_gpus(gpus, TESSERA_EMULATOR_ENDLESS=name, TESSERA_EMULATOR_OF=1, TESSERA_EMULATOR_ON=0))
+        require(re.search(rf"error: .*kernel '{name}': {runtime.HANGS}.* at \S*p.mlir:\d+:\d+", done.stderr), done.stderr)
+
+
+def each_its_own(launcher, others):
+    """The processes of the launcher, the second of which has no limit for its own GPU."""
+    command = 'if [ "$OMPI_COMM_WORLD_RANK" = 1 ]; then export TESSERA_PROGRESS_TIMEOUT=0; else export TESSERA_PROGRESS_TIMEOUT=%s; fi; exec "$0" "$@"'
+    return [*launcher, "sh", "-c", command % others]
 
 
 @case
@@ -397,8 +423,8 @@ def a_kernel_that_never_ends(directory):
     program = training(directory, 4)
     name = next(name for name in program.kernels() if name != "tessera_move")
     for gpus, launcher in ((1, processes(4)), (2, processes(2))):
-        done, _ = program.run("--comm=nccl", "--quiet", "--repeat=3", launcher=launcher,
-                              **own_gpus(gpus, TESSERA_EMULATOR_ENDLESS=name, TESSERA_EMULATOR_OF=1, TESSERA_EMULATOR_ON=0, TESSERA_PROGRESS_TIMEOUT=2))
+        done, _ = program.run("--comm=nccl", "--quiet", "--repeat=3", launcher=each_its_own(launcher, 2),
+                              **own_gpus(gpus, TESSERA_EMULATOR_ENDLESS=name, TESSERA_EMULATOR_OF=1, TESSERA_EMULATOR_ON=0))
         require(re.search(r"error: rank 1: its heart beats, but it has come to no collective for 2 s \(to \d+ before, this rank to \d+\): "
                           r"it is stuck in a kernel .*\(waiting for \w+ at \S*p.mlir:\d+:\d+\)", done.stderr), done.stderr)
 
@@ -412,7 +438,7 @@ def all_wait_in_vain(directory):
         require(re.search(r"the ranks wait for each other in vain since 3 s: .*\(waiting for \w+ at \S*p.mlir:\d+:\d+\)", done.stderr), done.stderr)
 
 
-OF_PROCESSES = ("two_processes_of_two_gpus", "processes_that_first_wait_for_others_of_each_other", "a_peer_of_two_gpus_that_is_gone", "a_kernel_that_never_ends", "all_wait_in_vain")
+OF_PROCESSES = ("two_processes_of_two_gpus", "processes_that_first_wait_for_others_of_each_other", "a_peer_of_two_gpus_that_is_gone", "a_kernel_that_never_ends", "a_process_whose_gpu_hangs", "all_wait_in_vain")
 
 if __name__ == "__main__":
     sys.exit(runtime.main(CASES, OF_PROCESSES))

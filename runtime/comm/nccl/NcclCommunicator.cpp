@@ -60,15 +60,14 @@ NcclCommunicator::~NcclCommunicator() {
   for (auto &rank : ranks_) {
     const Driver &driver = rank->backend->driver();
     rank->backend->enter();
-    if (rank->stream)
-      driver.cuStreamSynchronize(rank->stream);
-    if (rank->comm && !aborted_) {
+    bool ends = !rank->stream || rank->backend->finish(rank->stream) != kGivenUp;
+    if (rank->comm && !aborted_ && ends) {
       if (rank->registered)
         library_.ncclCommDeregister(rank->comm, rank->registered);
       library_.ncclCommDestroy(rank->comm);
     }
     rank->tables.clear();
-    if (rank->stream)
+    if (rank->stream && ends)
       driver.cuStreamDestroy(rank->stream);
   }
 }
@@ -140,6 +139,7 @@ Status NcclCommunicator::join() {
   for (size_t i = 0; i < ranks_.size(); ++i) {
     Rank &rank = *ranks_[i];
     rank.comm = (*comms)[i];
+    rank.isAborted = false;
     // Without it what is sent goes by way of the library's own memory.
     if (library_.ncclCommRegister && library_.ncclCommDeregister && rank.arena &&
         library_.ncclCommRegister(rank.comm, rank.arena->address().bits(), rank.arena->bytes(),
@@ -401,18 +401,33 @@ std::string NcclCommunicator::oldest() const {
          program_.location(plan.location) + ")";
 }
 
-// What the streams wait for does not come any more: they go on without.
-void NcclCommunicator::abort() {
-  for (auto &rank : ranks_)
-    if (rank->comm && !aborted_)
-      library_.ncclCommAbort(rank->comm);
+// What the streams wait for does not come any more: they go on without. The library may wait for what a GPU
+// does beside, so that of one that stands elsewhere the connection is left until it has come to the collective,
+// and of one that was given up for good.
+void NcclCommunicator::abort(Those those) {
+  for (auto &rank : ranks_) {
+    bool isMeant = those == Those::All || rank->underWay.isIn();
+    if (!rank->comm || rank->isAborted || !isMeant || rank->backend->isGivenUp())
+      continue;
+    library_.ncclCommAbort(rank->comm);
+    rank->isAborted = true;
+  }
   aborted_ = true;
+}
+
+bool NcclCommunicator::waits(uint32_t position) {
+  std::lock_guard lock(mutex_);
+  Rank &rank = *ranks_[indexOf(position)];
+  rank.underWay.forgetEnded();
+  return rank.underWay.isIn();
 }
 
 Status NcclCommunicator::health() {
   std::lock_guard lock(mutex_);
-  if (aborted_)
+  if (aborted_) {
+    abort(Those::InCollectives);
     return {};
+  }
   auto ofProcesses = [&] { return transport_ ? transport_->health() : Status(); };
   Status status = ofProcesses();
   for (auto &rank : ranks_) {
@@ -431,17 +446,17 @@ Status NcclCommunicator::health() {
   if (!status.ok())
     status = {status.code(), status.message() + oldest()};
   if (!status.ok() || run_.failed())
-    abort();
+    abort(Those::InCollectives);
   return status;
 }
 
 // Of a failed run: nothing is under way any more when this returns.
 void NcclCommunicator::reset() {
   std::lock_guard lock(mutex_);
-  abort();
+  abort(Those::All);
   for (auto &rank : ranks_) {
     rank->backend->enter();
-    rank->backend->driver().cuStreamSynchronize(rank->stream);
+    rank->backend->finish(rank->stream);
     rank->underWay.forgetEnded();
   }
   order_.clear();

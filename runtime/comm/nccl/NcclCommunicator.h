@@ -57,6 +57,7 @@ public:
               uint64_t lane) override;
   Status follow(uint32_t position, uint32_t site, device::cuda::Gathering &gathering,
                 uint64_t lane) override;
+  bool waits(uint32_t position) override;
   Status health() override;
 
 private:
@@ -67,6 +68,7 @@ private:
     const uint32_t position;
     const std::shared_ptr<device::CudaBackend> backend;
     nccl::Comm comm = nullptr;
+    bool isAborted = false;
     void *registered = nullptr;
     device::cuda::Stream stream = nullptr;
     StreamEvents ready, done; // by site
@@ -98,7 +100,8 @@ private:
   Status exchange(const CollectivePlan &plan, const std::vector<Turn> &turns, size_t stage);
   bool waitsForOthers(const Rank &rank) const;
   void reportProgress();
-  void abort();
+  enum class Those { InCollectives, All };
+  void abort(Those those);
   std::string oldest() const;
 
   const nccl::Library &library_;
@@ -109,7 +112,7 @@ private:
   std::vector<std::unique_ptr<Rank>> ranks_;
   StartOrder order_;
   Task *waiting_ = nullptr; // for starts of others here
-  bool aborted_ = false;
+  bool aborted_ = false;    // all, or some of them
   uint64_t step_ = 0;
 };
 

@@ -13,10 +13,7 @@ VirtualChannels::VirtualChannels(std::shared_ptr<device::CudaBackend> backend,
 VirtualChannels::~VirtualChannels() {
   backend_->enter();
   for (auto &[device, stream] : streams_)
-    if (stream) {
-      driver_.cuStreamSynchronize(stream);
-      driver_.cuStreamDestroy(stream);
-    }
+    backend_->close(stream);
 }
 
 void VirtualChannels::reset() {
@@ -24,7 +21,7 @@ void VirtualChannels::reset() {
   gathering_->drop();
   for (auto &[device, stream] : streams_)
     if (stream)
-      driver_.cuStreamSynchronize(stream);
+      backend_->finish(stream);
   LocalChannels::reset();
 }
 
@@ -49,8 +46,9 @@ Status VirtualChannels::carry(const Place &from, const Place &to, const void *so
   ResultCode code = stream ? kSuccess : driver_.cuStreamCreate(&stream, kNonBlocking);
   uint64_t lane = laneOfChannel(sender, from.site);
   if (code == kSuccess && lanes_.insert(lane).second)
-    code = gathering_->open(lane, stream, [this](const Command &, const Status &status) {
-      run_.fail({status.code(), "what is sent on a channel cannot be copied: " + status.message()});
+    code = gathering_->open(lane, stream, run_, [](uint32_t, const Status &status) {
+      return Status(status.code(),
+                    "what is sent on a channel cannot be copied: " + status.message());
     });
   if (code != kSuccess)
     return driver_.status(code, "what is sent on a channel cannot be copied");

@@ -17,10 +17,7 @@ VirtualCommunicator::VirtualCommunicator(std::shared_ptr<device::CudaBackend> ba
 VirtualCommunicator::~VirtualCommunicator() {
   backend_->enter();
   for (Stream stream : streams_)
-    if (stream) {
-      driver_.cuStreamSynchronize(stream);
-      driver_.cuStreamDestroy(stream);
-    }
+    backend_->close(stream);
 }
 
 // What a failed run has under way still writes to its buffers: it is over when this returns.
@@ -29,7 +26,7 @@ void VirtualCommunicator::reset() {
   gathering_->drop();
   for (Stream stream : streams_)
     if (stream)
-      driver_.cuStreamSynchronize(stream);
+      backend_->finish(stream);
   LocalCommunicator::reset();
 }
 
@@ -45,6 +42,11 @@ Status VirtualCommunicator::follow(uint32_t position, uint32_t site, Gathering &
   return done_.await(site, groupOf(position, site), *gathering_, lane);
 }
 
+Status VirtualCommunicator::ofCollective(const CollectivePlan &plan, const Status &status) const {
+  return {status.code(), std::string(nameOf(plan.kind)) + " at " +
+                             program().location(plan.location) + ": " + status.message()};
+}
+
 // With a lane that is open.
 Result<VirtualCommunicator::Moves *> VirtualCommunicator::movesOf(size_t number, uint32_t group) {
   const CollectivePlan &plan = program().decoded().collectives[number];
@@ -58,10 +60,8 @@ Result<VirtualCommunicator::Moves *> VirtualCommunicator::movesOf(size_t number,
       new Moves{laneOfCollective(program().index(), plan.site, group), TableVersions(*backend_)});
   if (code == kSuccess)
     code =
-        gathering_->open(made->lane, stream, [this, &plan](const Command &, const Status &status) {
-          run_.fail({status.code(), std::string(nameOf(plan.kind)) + " at " +
-                                        program().location(plan.location) + ": " +
-                                        status.message()});
+        gathering_->open(made->lane, stream, run_, [this, &plan](uint32_t, const Status &status) {
+          return ofCollective(plan, status);
         });
   if (code != kSuccess)
     return driver_.status(code, "no stream for collectives");
@@ -72,10 +72,7 @@ Result<VirtualCommunicator::Moves *> VirtualCommunicator::movesOf(size_t number,
 Status VirtualCommunicator::move(Worker &, size_t number, uint32_t group, const Arrival *arrivals) {
   const CollectivePlan &plan = program().decoded().collectives[number];
   Status status = give(number, group, arrivals);
-  return status.ok() ? status
-                     : Status(status.code(), std::string(nameOf(plan.kind)) + " at " +
-                                                 program().location(plan.location) + ": " +
-                                                 status.message());
+  return status.ok() ? status : ofCollective(plan, status);
 }
 
 Status VirtualCommunicator::give(size_t number, uint32_t group, const Arrival *arrivals) {

@@ -46,6 +46,7 @@ private:
     TableVersions tables;
   };
   bool isOfChannel(uint32_t site) const { return site >= program().decoded().sites; }
+  Status ofCollective(const CollectivePlan &plan, const Status &status) const;
   Result<Moves *> movesOf(size_t number, uint32_t group);
   Status give(size_t number, uint32_t group, const Arrival *arrivals);
 

@@ -1,4 +1,5 @@
 #include "runtime/device/cuda/CudaBackend.h"
+#include "runtime/Environment.h"
 #include "runtime/device/cpu/BlockPool.h"
 #include "runtime/device/cuda/CudaCode.h"
 #include "runtime/device/cuda/CudaQueue.h"
@@ -19,6 +20,8 @@ public:
       : Memory(backend, address, bytes, space) {}
   ~Block() override {
     auto &cuda = static_cast<CudaBackend &>(backend());
+    if (cuda.isGivenUp()) // a kernel may still use it
+      return;
     cuda.enter();
     switch (space()) {
     case Space::Device: // what used it is over
@@ -104,6 +107,15 @@ Status CudaBackend::start(uint32_t number, uint32_t of) {
     return s; // it lasts until the process ends
   const char *blocking = std::getenv("CUDA_LAUNCH_BLOCKING");
   blocks_ = blocking && *blocking && std::string(blocking) != "0";
+  constexpr double kLongestStand = 1800; // as that of processes that others wait for
+  auto stand = environmentNumber("TESSERA_PROGRESS_TIMEOUT", 0, 864000);
+  if (!stand.ok())
+    return stand.status();
+  longestStand_ = static_cast<int64_t>(stand->value_or(kLongestStand) * 1e9);
+  static std::mutex mutex;
+  static auto &hangs = *new std::map<cuda::Context, Hang>; // also of clients that come later
+  std::lock_guard lock(mutex);
+  hang_ = &hangs[context_];
   enter();
   return startPool(device);
 }
@@ -139,7 +151,34 @@ cuda::ResultCode CudaBackend::take(cuda::Pointer &memory, size_t bytes) {
   return code == kSuccess ? driver_.cuStreamSynchronize(memoryStream_) : code;
 }
 
+void CudaBackend::giveUp(std::string why) {
+  std::lock_guard lock(hang_->mutex);
+  if (isGivenUp())
+    return;
+  hang_->why = std::move(why);
+  hang_->isThere.store(true, std::memory_order_release);
+}
+
+Status CudaBackend::health() const {
+  if (!isGivenUp())
+    return {};
+  std::lock_guard lock(hang_->mutex);
+  return {Code::Unavailable,
+          "the GPU hangs, and this process uses it no more" + where_ + ": " + hang_->why};
+}
+
+cuda::ResultCode CudaBackend::finish(cuda::Stream stream) const {
+  return isGivenUp() ? cuda::kGivenUp : driver_.cuStreamSynchronize(stream);
+}
+
+void CudaBackend::close(cuda::Stream stream) const {
+  if (stream && finish(stream) != cuda::kGivenUp)
+    driver_.cuStreamDestroy(stream);
+}
+
 Status CudaBackend::failure() const {
+  if (Status s = health(); !s.ok())
+    return s;
   enter();
   if (!memoryStream_)
     return {};
@@ -216,12 +255,14 @@ uint64_t CudaBackend::mostMemory() const {
 std::shared_ptr<Event> CudaBackend::move(cuda::Pointer to, cuda::Pointer from, size_t bytes) {
   if (bytes == 0)
     return Event::past();
+  Status status = health();
   enter();
-  cuda::ResultCode code = driver_.cuMemcpy(to, from, bytes);
-  if (code == kSuccess)
+  if (status.ok())
+    status = driver_.status(driver_.cuMemcpy(to, from, bytes), "a copy from or to the GPU failed");
+  if (status.ok())
     return Event::past();
   auto event = std::make_shared<Event>();
-  event->signal(driver_.status(code, "a copy from or to the GPU failed"));
+  event->signal(std::move(status));
   return event;
 }
 

@@ -4,6 +4,7 @@
 
 #include "runtime/device/Device.h"
 #include "runtime/device/cuda/Driver.h"
+#include <atomic>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -49,12 +50,29 @@ public:
   bool blocks() const { return blocks_; }
   // What work that was given to it earlier failed with: from then on no call succeeds.
   Status failure() const;
+  // Nanoseconds for which it may stand at one command; 0: any time (Patience.h).
+  int64_t longestStand() const { return longestStand_; }
+  // What it was given does not end: what that may use is left alone, nobody waits for it, and no step
+  // runs here any more. The first reason counts.
+  void giveUp(std::string why);
+  bool isGivenUp() const { return hang_->isThere.load(std::memory_order_acquire); }
+  Status health() const override;
+  // Until the stream has come to its end; kGivenUp, at once, where it may never.
+  cuda::ResultCode finish(cuda::Stream stream) const;
+  // Waits for it and gives it back, where it ends.
+  void close(cuda::Stream stream) const;
   // The runtime's own kernel with a number (MoveKernels.h), compiled once.
   Result<cuda::Function> kernelOf(uint32_t number, const std::function<std::string()> &ptx);
 
 private:
   class Block;
   class Tile;
+  // Why a GPU was given up.
+  struct Hang {
+    std::atomic<bool> isThere{false};
+    std::mutex mutex;
+    std::string why;
+  };
 
   CudaBackend(const cuda::Driver &driver, std::shared_ptr<Pool> pool)
       : driver_(driver), pool_(std::move(pool)) {}
@@ -69,6 +87,8 @@ private:
   std::string gpu_, where_;
   int major_ = 0, minor_ = 0;
   bool blocks_ = false;
+  int64_t longestStand_ = 0;
+  Hang *hang_ = nullptr; // the process's, of this GPU
   // The driver's pool keeps what is given back. Its stream is only for that: null where there is none.
   cuda::MemoryPool memory_ = nullptr;
   cuda::Stream memoryStream_ = nullptr;

@@ -10,6 +10,10 @@ using cuda::kSuccess;
 
 CudaCode::~CudaCode() {
   backend_->enter();
+  if (backend_->isGivenUp()) { // kernels may still run, for which all of it stays
+    new auto(std::move(products_));
+    return;
+  }
   products_.clear();
   if (module_)
     backend_->driver().cuModuleUnload(module_);

@@ -1,6 +1,7 @@
 #include "runtime/device/cuda/CudaQueue.h"
-#include "runtime/device/cpu/Launch.h"
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 namespace tessera::runtime::device {
 
@@ -18,10 +19,13 @@ CudaQueue::CudaQueue(std::shared_ptr<CudaBackend> backend, const Lane &lane)
       streams_(dynamic_cast<StreamCommunicator *>(&lane.communicator)),
       gathering_(streams_ ? streams_->gathering() : nullptr),
       compute_(cuda::laneOfDevice(deviceOf(streams_, lane.position))),
-      beside_(cuda::laneOfCopies(deviceOf(streams_, lane.position))) {
+      beside_(cuda::laneOfCopies(deviceOf(streams_, lane.position))), watched_(driver_) {
+  if (streams_)
+    waits_ = [this] { return streams_->waits(lane_.position); };
   if (!gathering_) {
     own_ = std::make_unique<cuda::Gathering>(
-        backend_, streams_ ? [this] { return streams_->health(); } : cuda::Gathering::Health());
+        backend_, streams_ ? [this] { return streams_->health(); } : cuda::Gathering::Health(),
+        waits_);
     gathering_ = own_.get();
   }
   gathering_->join();
@@ -35,10 +39,11 @@ Status CudaQueue::open() {
         !s.ok())
       return s;
   for (auto [name, stream] : {std::pair(compute_, stream_), std::pair(beside_, copies_)}) {
-    auto refused = [this](const Command &command, const Status &status) {
-      lane_.issuer.commandFailed(command.tag, status);
+    auto named = [this](uint32_t tag, const Status &why) {
+      return lane_.issuer.ofCommand(tag, why);
     };
-    if (Status s = driver_.status(gathering_->open(name, stream, refused), "no event"); !s.ok())
+    if (Status s = driver_.status(gathering_->open(name, stream, lane_.run, named), "no event");
+        !s.ok())
       return s;
   }
   value_ = backend_->allocate(Space::Host, sizeof(uint32_t));
@@ -58,15 +63,11 @@ CudaQueue::~CudaQueue() {
   for (uint64_t lane : {beside_, compute_})
     gathering_->close(lane);
   for (cuda::Stream stream : {copies_, stream_})
-    if (stream)
-      driver_.cuStreamSynchronize(stream);
+    backend_->close(stream);
   for (auto &[number, beside] : started_)
     for (const cuda::StreamEvent &event : {beside.fork, beside.landed})
       if (event.handle)
         driver_.cuEventDestroy(event.handle);
-  for (cuda::Stream stream : {copies_, stream_})
-    if (stream)
-      driver_.cuStreamDestroy(stream);
 }
 
 // Whether commands can be given.
@@ -88,6 +89,35 @@ Outcome CudaQueue::refused(uint32_t tag, cuda::ResultCode code, const char *what
   return Outcome::Failed;
 }
 
+// Until what the stream was given is carried out, as far as the command. Other devices of this worker stand
+// still meanwhile.
+cuda::ResultCode CudaQueue::watch(uint32_t tag, cuda::Stream stream) {
+  constexpr int kTurns = 1000; // without a pause
+  Patience patience(backend_->longestStand(), waits_);
+  if (cuda::ResultCode code = watched_.add(stream, {}); code != kSuccess)
+    return code;
+  for (int turn = 0; !backend_->isGivenUp(); ++turn) {
+    if (cuda::ResultCode code = watched_.last(); code != cuda::kNotReady) {
+      watched_.clear();
+      return code;
+    }
+    if (turn < kTurns)
+      continue;
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+    if (streams_)
+      if (Status status = streams_->health(); !status.ok())
+        lane_.run.fail(std::move(status)); // which lets the stream go on
+    if (!patience.isOver(lane_.run))
+      continue;
+    Status why = lane_.issuer.ofCommand(
+        tag, {Code::Internal, describeHang(/*commands=*/1, patience.stood())});
+    backend_->giveUp(why.message());
+    lane_.run.fail(std::move(why));
+  }
+  lane_.run.fail(backend_->health());
+  return cuda::kGivenUp;
+}
+
 // Where commands are watched, each is carried out before the next is given.
 Outcome CudaQueue::add(const Command &command, const cuda::Pointer *operands) {
   if (given_++ == 0)
@@ -98,7 +128,7 @@ Outcome CudaQueue::add(const Command &command, const cuda::Pointer *operands) {
     return Outcome::Done;
   if (lane_.run.failed()) // it was refused
     return Outcome::Failed;
-  Outcome outcome = refused(command.tag, driver_.cuStreamSynchronize(stream_), "the GPU failed");
+  Outcome outcome = refused(command.tag, watch(command.tag, stream_), "the GPU failed");
   if (outcome == Outcome::Done && lane_.issuer.tracing && command.kind != Command::Write)
     lane_.issuer.executed(command.tag, begin, Pool::now());
   return outcome;
@@ -109,85 +139,6 @@ Outcome CudaQueue::makeRoom() {
   return gathering_->isFull(compute_)
              ? gathering_->wait(waiting_, For::Room, lane_.issuer, lane_.run)
              : Outcome::Done;
-}
-
-// Operands lie one after the other in the memory that they are staged in.
-static uint64_t placeBehind(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
-
-// Also makes room for the results. The place is one for all such kernels: a later one's operands come after
-// an earlier one's results have gone, in the stream.
-Outcome CudaQueue::fetchOperands(uint32_t tag, const KernelEntry::Library &library,
-                                 const Address *buffers) {
-  size_t needed = 0;
-  for (uint64_t bytes : library.operandBytes)
-    needed += placeBehind(bytes);
-  if (needed > stagedBytes_) {
-    staged_ = backend_->allocate(Space::Host, needed);
-    stagedBytes_ = staged_ ? needed : 0;
-    if (!staged_) {
-      lane_.issuer.commandFailed(
-          tag, {Code::ResourceExhausted, "no pinned memory on the host for its operands (" +
-                                             std::to_string(needed) + " bytes)"});
-      return Outcome::Failed;
-    }
-  }
-  cuda::Pointer to = staged_->address().number();
-  for (size_t i = 0; i < library.inputs; ++i) {
-    uint64_t bytes = library.operandBytes[i];
-    Command copy{
-        .kind = Command::Copy, .tag = tag, .from = buffers[i].number(), .to = to, .bytes = bytes};
-    if (bytes)
-      gathering_->add(compute_, copy, nullptr, staged_);
-    to += placeBehind(bytes);
-  }
-  return catchUp(tag, For::Value);
-}
-
-// Its operands come to the host, which all its cores may compute it on, and its results go back.
-Outcome CudaQueue::launchOnHost(Worker &worker, uint32_t tag, const KernelEntry &kernel,
-                                const Address *buffers) {
-  const KernelEntry::Library &library = *kernel.library;
-  Outcome outcome = Outcome::Done;
-  if (waiting_.hasArrived)
-    outcome = arrived(tag);
-  else if (!enter())
-    outcome = Outcome::Failed;
-  else
-    outcome = fetchOperands(tag, library, buffers);
-  if (outcome != Outcome::Done)
-    return outcome;
-  std::vector<void *> places;
-  cuda::Pointer next = staged_->address().number();
-  for (uint64_t bytes : library.operandBytes) {
-    places.push_back(reinterpret_cast<void *>(next));
-    next += placeBehind(bytes);
-  }
-  int64_t begin = Pool::now();
-  int32_t code =
-      launchShared(worker, lane_.run, kernel, places.data(), nullptr, library.scratchBytes);
-  if (code == kGivenUp || lane_.run.failed())
-    return Outcome::Failed;
-  if (code) {
-    lane_.issuer.kernelFailed(tag, code);
-    return Outcome::Failed;
-  }
-  if (lane_.issuer.tracing)
-    lane_.issuer.executed(tag, begin, Pool::now());
-  backend_->enter();
-  for (size_t i = library.inputs; i < places.size(); ++i) {
-    if (library.operandBytes[i] == 0)
-      continue;
-    if (given_++ == 0)
-      firstTag_ = tag;
-    gathering_->add(compute_,
-                    {.kind = Command::Copy,
-                     .tag = tag,
-                     .from = reinterpret_cast<cuda::Pointer>(places[i]),
-                     .to = buffers[i].number(),
-                     .bytes = library.operandBytes[i]},
-                    nullptr, staged_);
-  }
-  return lane_.run.failed() ? Outcome::Failed : Outcome::Done;
 }
 
 Outcome CudaQueue::launch(Worker &worker, uint32_t tag, const KernelEntry &kernel,
@@ -277,7 +228,7 @@ Outcome CudaQueue::startCopy(Worker &, uint32_t tag, uint32_t number, Address fr
     outcome = copyByWay(beside_, tag, from, to, bytes);
   gathering_->record(beside_, beside.landed);
   if (outcome == Outcome::Done && lane_.issuer.tracing) {
-    outcome = refused(tag, driver_.cuStreamSynchronize(copies_), "a copy cannot be started");
+    outcome = refused(tag, watch(tag, copies_), "a copy cannot be started");
     lane_.issuer.executed(tag, begin, Pool::now());
   }
   return lane_.run.failed() ? Outcome::Failed : outcome;
@@ -312,6 +263,10 @@ Outcome CudaQueue::arrived(uint32_t tag) {
   given_ = 0;
   if (waiting_.result == kSuccess && !streams_)
     return Outcome::Done;
+  if (waiting_.result == cuda::kGivenUp) {
+    lane_.run.fail(backend_->health());
+    return Outcome::Failed;
+  }
   if (waiting_.result == kSuccess) { // but what came may be wrong
     Status status = streams_->health();
     if (status.ok())
@@ -408,7 +363,7 @@ Outcome CudaQueue::wait(Worker &worker, uint32_t tag, uint32_t site) {
   int64_t begin = Pool::now();
   Status status = streams_->follow(lane_.position, site, *gathering_, compute_);
   if (status.ok() && lane_.issuer.tracing) {
-    status = driver_.status(driver_.cuStreamSynchronize(stream_), "the GPU failed");
+    status = driver_.status(watch(tag, stream_), "the GPU failed");
     lane_.issuer.executed(tag, begin, Pool::now());
   }
   if (status.ok())

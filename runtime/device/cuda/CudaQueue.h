@@ -45,6 +45,7 @@ private:
   bool isWatched() const { return lane_.issuer.tracing || backend_->blocks(); }
   Outcome add(const cuda::Command &command, const cuda::Pointer *operands = nullptr);
   Outcome refused(uint32_t tag, cuda::ResultCode code, const char *what);
+  cuda::ResultCode watch(uint32_t tag, cuda::Stream stream);
   Outcome copyByWay(uint64_t lane, uint32_t tag, Address from, Address to, uint64_t bytes);
   Outcome makeRoom();
   Outcome launchOnHost(Worker &worker, uint32_t tag, const KernelEntry &kernel,
@@ -59,11 +60,13 @@ private:
   const Lane lane_;
   const CudaCode *code_;
   StreamCommunicator *const streams_; // null: the communicator is the host's
+  Patience::Waits waits_;
   std::unique_ptr<cuda::Gathering> own_;
   cuda::Gathering *gathering_;
   const uint64_t compute_, beside_; // lanes
   Status broken_;                   // why there are none
   cuda::Stream stream_ = nullptr, copies_ = nullptr;
+  cuda::Marks watched_;
   std::shared_ptr<Memory> value_;   // pinned: what is read
   std::shared_ptr<Memory> scratch_; // of kernels that the arena has none for; null: there are none
   std::shared_ptr<Memory> staged_;  // pinned: operands of a kernel that the host computes

@@ -42,6 +42,8 @@ Status Driver::load() {
 
 std::string Driver::nameOf(ResultCode code) const {
   const char *name = nullptr;
+  if (code == kGivenUp)
+    return "the GPU was given up";
   if (code > kFirstOfLibrary)
     return "cuBLASLt status " + std::to_string(code - kFirstOfLibrary);
   if (cuGetErrorName && cuGetErrorName(code, &name) == kSuccess && name)

@@ -17,6 +17,8 @@ inline constexpr ResultCode kFirstOfLibrary = 1 << 20;
 inline ResultCode ofProductLibrary(int status) {
   return status ? kFirstOfLibrary + status : kSuccess;
 }
+// What no driver says: the GPU was given up (Patience.h).
+inline constexpr ResultCode kGivenUp = 1 << 19;
 inline constexpr unsigned kNonBlocking = 1; // flag of a stream: it waits for no other
 inline constexpr unsigned kNoTiming = 2;    // flag of an event
 

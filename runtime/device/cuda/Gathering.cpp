@@ -8,10 +8,11 @@ static constexpr int64_t kFirstPause = 4'000, kLongestPause = 200'000; // nanose
 // That a value, or room for more, waits for devices that still give commands.
 static constexpr int64_t kForValue = 100'000, kForRoom = 10'000'000;
 static constexpr size_t kMostCommands = 4096; // of a lane
+static constexpr uint32_t kMostMarks = 1024;  // of commands that are given together
 
-Gathering::Gathering(std::shared_ptr<CudaBackend> backend, Health health)
+Gathering::Gathering(std::shared_ptr<CudaBackend> backend, Health health, Patience::Waits waits)
     : backend_(std::move(backend)), driver_(backend_->driver()), health_(std::move(health)),
-      known_(driver_) {
+      marks_(driver_), patience_(backend_->longestStand(), std::move(waits)), known_(*backend_) {
   timer_.context = this;
   timer_.fire = [](Timer *timer) { static_cast<Gathering *>(timer->context)->fire(); };
 }
@@ -21,21 +22,20 @@ Gathering::~Gathering() {
   for (auto &[stream, tail] : tails_)
     if (tail.event)
       driver_.cuEventDestroy(tail.event);
-  for (EventHandle event : {event_, graphEvent_})
-    if (event)
-      driver_.cuEventDestroy(event);
+  if (graphEvent_)
+    driver_.cuEventDestroy(graphEvent_);
 }
 
-ResultCode Gathering::open(uint64_t name, Stream stream, Refused refused) {
+ResultCode Gathering::open(uint64_t name, Stream stream, Run &run, Named named) {
   std::lock_guard lock(mutex_);
-  for (EventHandle *event : {&event_, &graphEvent_, &tails_[stream].event})
+  for (EventHandle *event : {&graphEvent_, &tails_[stream].event})
     if (!*event)
       if (ResultCode code = driver_.cuEventCreate(event, kNoTiming); code != kSuccess)
         return code;
   if (!origin_)
     origin_ = stream;
   lanes_[name].stream = stream;
-  refused_[name] = std::move(refused);
+  owners_[name] = {&run, std::move(named)};
   return kSuccess;
 }
 
@@ -47,7 +47,7 @@ void Gathering::close(uint64_t name) {
   clear();
   Stream stream = lane->second.stream;
   lanes_.erase(lane);
-  refused_.erase(name);
+  owners_.erase(name);
   auto isOther = [&](const auto &other) { return other.second.stream == stream; };
   if (std::any_of(lanes_.begin(), lanes_.end(), isOther))
     return;
@@ -60,6 +60,9 @@ void Gathering::close(uint64_t name) {
 void Gathering::begin(bool isWatched) {
   std::lock_guard lock(mutex_);
   isWatched_ = isWatched;
+  marks_.clear();
+  unmarked_ = {};
+  lost_ = kSuccess;
   clear();
   known_.tidy();
 }
@@ -128,8 +131,24 @@ void Gathering::clear() {
 
 // --- Giving them ---
 
+void Gathering::refuse(uint64_t lane, uint32_t tag, const Status &why) {
+  const Owner &owner = owners_[lane];
+  owner.run->fail(owner.named(tag, why));
+}
+
+// The launches among what was gathered.
+Marks::Place Gathering::placeOfAll() const {
+  Marks::Place place;
+  for (const Given &given : order_) {
+    const Command &command = lanes_.at(given.lane).commands[given.command];
+    if (command.isLaunch() && place.commands++ == 0)
+      place.lane = given.lane, place.tag = command.tag;
+  }
+  return place;
+}
+
 void Gathering::giveAll() {
-  if (order_.empty() || !origin_)
+  if (order_.empty() || !origin_ || backend_->isGivenUp())
     return clear();
   backend_->enter();
   GraphExec graph = isWatched_ ? nullptr : known_.of(lanes_, [this] { return capture(); });
@@ -138,10 +157,15 @@ void Gathering::giveAll() {
     if (code == kSuccess)
       code = driver_.cuGraphLaunch(graph, origin_);
     passEvents();
+    Marks::Place place = placeOfAll();
+    if (unmarked_.commands)
+      unmarked_.commands += place.commands;
+    else
+      unmarked_ = place;
     const Given &first = order_.front();
     if (code != kSuccess)
-      refused_[first.lane](lanes_[first.lane].commands[first.command],
-                           driver_.status(code, "a graph cannot be launched"));
+      refuse(first.lane, lanes_[first.lane].commands[first.command].tag,
+             driver_.status(code, "a graph cannot be launched"));
   } else {
     giveEach();
   }
@@ -150,14 +174,21 @@ void Gathering::giveAll() {
 
 // In the order in which they came: what is waited for has been recorded before.
 void Gathering::giveEach() {
+  uint32_t launches = placeOfAll().commands;
+  bool areMarked = !isWatched_ && launches > 1 && launches <= kMostMarks;
   for (const Given &given : order_) {
     Lane &lane = lanes_[given.lane];
     const Command &command = lane.commands[given.command];
-    if (ResultCode code = giveOne(lane, command); code != kSuccess)
-      return refused_[given.lane](
-          command,
-          driver_.status(code, command.isLaunch() ? "it cannot be launched"
-                                                  : "the command cannot be given to the GPU"));
+    ResultCode code = giveOne(lane, command);
+    if (command.isLaunch() && unmarked_.commands++ == 0)
+      unmarked_.lane = given.lane, unmarked_.tag = command.tag;
+    if (code == kSuccess && areMarked && command.isLaunch())
+      code = marks_.add(lane.stream, std::exchange(unmarked_, {}));
+    if (code != kSuccess)
+      return refuse(given.lane, command.tag,
+                    driver_.status(code, command.isLaunch()
+                                             ? "it cannot be launched"
+                                             : "the command cannot be given to the GPU"));
   }
 }
 
@@ -275,17 +306,23 @@ Outcome Gathering::wait(Member &member, For what, Task &task, Run &run) {
 void Gathering::giveToAll() {
   if (run_->failed())
     clear();
+  if (marks_.last() != kNotReady) {
+    marks_.clear();
+    patience_.moved();
+  }
   giveAll();
-  ResultCode code = gatherTails();
+  ResultCode code = backend_->isGivenUp() ? kGivenUp : gatherTails();
   if (code == kSuccess)
-    code = driver_.cuEventRecord(event_, origin_);
+    code = marks_.add(origin_, std::exchange(unmarked_, {}));
+  if (code != kSuccess)
+    lost_ = code;
   for (Member *member : waiting_)
     member->isGiven = true;
 }
 
 // Wakes those whose wait is over, but for `caller`: whether its own is.
 bool Gathering::arrive(const Member *caller) {
-  ResultCode code = driver_.cuEventQuery(event_);
+  ResultCode code = backend_->isGivenUp() ? kGivenUp : lost_ != kSuccess ? lost_ : marks_.last();
   Task *chain = nullptr;
   bool isCallers = false;
   auto isAtEnd = [](const Member *member) { return member->what == For::End; };
@@ -318,6 +355,20 @@ void Gathering::arm() {
   backend_->pool().add(&timer_);
 }
 
+// What the streams were given may never end: then everybody hears of it, and none is touched any more.
+void Gathering::checkProgress() {
+  if (marks_.advance())
+    patience_.moved();
+  const Marks::Place *place = marks_.first();
+  if (!place || backend_->isGivenUp() || !patience_.isOver(*run_))
+    return;
+  Status why = {Code::Internal, describeHang(place->commands, patience_.stood())};
+  if (place->commands)
+    why = owners_[place->lane].named(place->tag, why);
+  backend_->giveUp(why.message());
+  run_->fail(why);
+}
+
 // Of the timer's turn.
 void Gathering::fire() {
   Run *run = nullptr; // once nothing holds it, this may be gone
@@ -334,6 +385,11 @@ void Gathering::fire() {
     if (some(isGiven) && health_ != nullptr)
       if (Status status = health_(); !status.ok())
         run_->fail(std::move(status)); // which lets the stream go on
+    if (some(isGiven)) {
+      checkProgress();
+      if (backend_->isGivenUp())
+        arrive(nullptr);
+    }
     if (some(isGiven) || some(isLate)) {
       pause_ = std::min(2 * pause_, kLongestPause);
       timer_.deadline = Pool::now() + pause_;

@@ -14,6 +14,8 @@
 #include "runtime/device/Outcome.h"
 #include "runtime/device/cuda/CudaBackend.h"
 #include "runtime/device/cuda/Graphs.h"
+#include "runtime/device/cuda/Marks.h"
+#include "runtime/device/cuda/Patience.h"
 #include "runtime/pool/Run.h"
 #include <mutex>
 
@@ -48,18 +50,20 @@ public:
     int64_t patience = 0; // until when it waits for others
     Task *task = nullptr;
   };
-  // Says that a command is in vain.
-  using Refused = std::function<void(const Command &, const Status &)>;
+  // Says of a lane's command, by its tag, and of its place in the program why it is in vain.
+  using Named = std::function<Status(uint32_t tag, const Status &why)>;
   // Asked while the GPU is late: whether it may still come so far.
   using Health = std::function<Status()>;
 
-  explicit Gathering(std::shared_ptr<CudaBackend> backend, Health health = {});
+  explicit Gathering(std::shared_ptr<CudaBackend> backend, Health health = {},
+                     Patience::Waits waits = {});
   ~Gathering();
 
   // Before the first step.
   void join() { ++members_; }
-  // A lane of this name, whose commands go to the stream. The stream stays until `close`.
-  ResultCode open(uint64_t name, Stream stream, Refused refused);
+  // A lane of this name, whose commands go to the stream; one that is in vain is the run's failure. The
+  // stream stays until `close`.
+  ResultCode open(uint64_t name, Stream stream, Run &run, Named named);
   // Nothing is under way any more, or wanted.
   void close(uint64_t name);
 
@@ -92,7 +96,13 @@ private:
     size_t command;
   };
 
+  struct Owner { // of a lane
+    Run *run = nullptr;
+    Named named;
+  };
+
   void append(uint64_t lane, const Command &command); // the lock is held, as in all that follow
+  void refuse(uint64_t lane, uint32_t tag, const Status &why);
   void giveAll();
   void giveEach();
   ResultCode giveOne(Lane &lane, const Command &command);
@@ -100,6 +110,8 @@ private:
   ResultCode gatherTails();
   GraphExec capture();
   void passEvents();
+  Marks::Place placeOfAll() const;
+  void checkProgress();
   void clear();
   void giveToAll();
   bool arrive(const Member *caller);
@@ -113,9 +125,13 @@ private:
 
   std::mutex mutex_;        // of what follows
   Stream origin_ = nullptr; // that graphs are given to: the first lane's
-  EventHandle event_ = nullptr, graphEvent_ = nullptr;
+  EventHandle graphEvent_ = nullptr;
+  Marks marks_;
+  Marks::Place unmarked_;      // what was given since the last of them
+  ResultCode lost_ = kSuccess; // why there is none behind what was given
+  Patience patience_;
   Lanes lanes_;
-  std::map<uint64_t, Refused> refused_;
+  std::map<uint64_t, Owner> owners_;
   std::map<Stream, Tail> tails_;
   std::vector<Given> order_; // as commands came
   uint64_t number_ = 1;      // of what is gathered

@@ -53,8 +53,8 @@ void Graphs::tidy() {
 
 void Graphs::clear() {
   for (auto &[hash, known] : known_)
-    if (known.graph)
-      driver_.cuGraphExecDestroy(known.graph);
+    if (known.graph && !backend_.isGivenUp()) // it may still run
+      backend_.driver().cuGraphExecDestroy(known.graph);
   known_.clear();
   commands_ = 0;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "runtime/device/cuda/Command.h"
+#include "runtime/device/cuda/CudaBackend.h"
 #include <functional>
 #include <map>
 
@@ -15,7 +16,7 @@ using Lanes = std::map<uint64_t, Lane>;
 // Not thread-safe.
 class Graphs {
 public:
-  explicit Graphs(const Driver &driver) : driver_(driver) {}
+  explicit Graphs(const CudaBackend &backend) : backend_(backend) {}
   ~Graphs() { clear(); }
   Graphs(const Graphs &) = delete;
   Graphs &operator=(const Graphs &) = delete;
@@ -33,7 +34,7 @@ private:
   };
   void clear();
 
-  const Driver &driver_;
+  const CudaBackend &backend_;
   std::multimap<uint64_t, Known> known_; // by hash
   size_t commands_ = 0;                  // of all graphs
   bool refused_ = false;

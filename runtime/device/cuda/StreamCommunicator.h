@@ -26,6 +26,8 @@ public:
   // After a `wait` that is done: what follows in the lane comes after what the site has started.
   virtual Status follow(uint32_t position, uint32_t site, cuda::Gathering &gathering,
                         uint64_t lane) = 0;
+  // Whether the device's stream stands at messages of others.
+  virtual bool waits(uint32_t) { return false; }
   // Asked while a device waits for its stream: whether that may still come so far.
   virtual Status health() { return {}; }
 

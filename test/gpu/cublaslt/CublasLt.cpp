@@ -230,11 +230,20 @@ HostKernel::Range rangeOf(const char *what, uint64_t address, const Layout &layo
 
 } // namespace
 
+extern "C" {
+int cuCtxGetDevice(int *device);
+int tessera_emulator_wait(int device);
+}
 #define API extern "C" __attribute__((visibility("default"))) int
 
 extern "C" __attribute__((visibility("default"))) size_t cublasLtGetVersion() { return 130100; }
 API cublasLtCreate(Handle **handle) { return *handle = new Handle, Ok; }
-API cublasLtDestroy(Handle *handle) { return delete handle, Ok; }
+API cublasLtDestroy(Handle *handle) {
+  int device = 0;
+  cuCtxGetDevice(&device);
+  tessera_emulator_wait(device);
+  return delete handle, Ok;
+}
 
 API cublasLtMatmulDescCreate(Operation **made, int compute, int scale) {
   if (compute < InF32 || compute > InF64 || (scale != F32 && scale != F64))

@@ -12,7 +12,8 @@
 //   TESSERA_EMULATOR_LAG     microseconds by which a command may be late (200)
 //   TESSERA_EMULATOR_FAIL    a kernel that fails when it is carried out: a part of its name
 //   TESSERA_EMULATOR_REFUSE  a kernel that cannot be launched
-//   TESSERA_EMULATOR_ENDLESS a kernel that never ends
+//   TESSERA_EMULATOR_ENDLESS a kernel that never ends; nor does a call then that waits for all of the GPU
+//   TESSERA_EMULATOR_ENDLESS_FROM  so many of its launches end before (0)
 //   TESSERA_EMULATOR_ON      the GPU where these three are meant; all without it
 //   TESSERA_EMULATOR_OF      the process of mpirun where they are meant
 //   TESSERA_EMULATOR_NO_GRAPHS  1: no graph can be made
@@ -43,6 +44,7 @@ struct Function {
   LoadedModule *module;
   const Kernel *kernel;
   uint64_t mostAdded = 48 << 10; // of shared memory, by a launch
+  mutable uint64_t launches = 0; // that were carried out, where that is asked for
 };
 
 // The GPU that the thread's calls are about: that of the context which it has entered.
@@ -57,8 +59,25 @@ bool isNamed(const char *variable, const Function &function) {
          environment("TESSERA_EMULATOR_OF", process) == process;
 }
 
+// The lock is given back, so that other streams go on.
+void neverEnd(Gpu &gpu, unsigned device) {
+  gpu.hangs[device] = true;
+  gpu.mutex.unlock();
+  while (true)
+    std::this_thread::sleep_for(std::chrono::hours(24));
+}
+
+// Of calls that wait for all that the GPU was given.
+void waitForAll(unsigned device) {
+  while (Gpu::ofProcess().hangs[device])
+    std::this_thread::sleep_for(std::chrono::hours(24));
+}
+
 void launch(Gpu &gpu, const Function &function, const Shape &shape,
             const std::vector<uint8_t> &parameters, uint32_t number) {
+  if (isNamed("TESSERA_EMULATOR_ENDLESS", function) &&
+      function.launches++ >= environment("TESSERA_EMULATOR_ENDLESS_FROM", 0))
+    neverEnd(gpu, function.module->device);
   if (isNamed("TESSERA_EMULATOR_FAIL", function))
     return gpu.fail(LaunchFailed, "kernel " + function.kernel->name + " fails, as it was told");
   Machine machine(function.module->code, function.module->globals, gpu.memory, gpu.seed + number,
@@ -112,6 +131,8 @@ API cuDevicePrimaryCtxRetain(uintptr_t *context, int device) {
 API cuCtxSetCurrent(uintptr_t context) {
   return current = static_cast<unsigned>(context - 1), Success;
 }
+// Of the stand-ins for libraries: what they do waits for all that the GPU was given.
+API tessera_emulator_wait(int device) { return waitForAll(static_cast<unsigned>(device)), Success; }
 API cuCtxGetDevice(int *device) { return *device = static_cast<int>(current), Success; }
 API cuMemGetInfo(size_t *free, size_t *total) {
   Gpu &gpu = Gpu::ofProcess();
@@ -169,6 +190,7 @@ API cuModuleLoadDataEx(LoadedModule **module, const void *image, unsigned option
   return *module = made.release(), Success;
 }
 API cuModuleUnload(LoadedModule *module) {
+  waitForAll(module->device);
   Gpu &gpu = Gpu::ofProcess();
   std::lock_guard lock(gpu.mutex);
   for (const auto &[name, address] : module->globals)
@@ -189,6 +211,7 @@ API cuMemAlloc(uint64_t *memory, size_t bytes) {
   return (*memory = gpu.memory.allocate(bytes, current)) ? Success : OutOfMemory;
 }
 API cuMemFree(uint64_t memory) {
+  waitForAll(current);
   Gpu &gpu = Gpu::ofProcess();
   std::lock_guard lock(gpu.mutex);
   return gpu.memory.release(memory) ? Success : InvalidValue;
@@ -199,7 +222,10 @@ API cuMemHostAlloc(void **memory, size_t bytes, unsigned) {
     std::memset(*memory, 0xff, bytes);
   return *memory ? Success : OutOfMemory;
 }
-API cuMemFreeHost(void *memory) { return std::free(memory), Success; }
+API cuMemFreeHost(void *memory) {
+  waitForAll(current);
+  return std::free(memory), Success;
+}
 
 // The memory is there at once; it is given back when the stream comes to it.
 API cuDeviceGetDefaultMemPool(void **pool, int) { return *pool = &Gpu::ofProcess(), Success; }
@@ -371,8 +397,6 @@ API cuLaunchKernel(Function *function, unsigned gridX, unsigned gridY, unsigned 
               hasShared && !extra;
   if (!fits)
     return InvalidValue;
-  if (isNamed("TESSERA_EMULATOR_ENDLESS", *function))
-    stream->call([] { std::this_thread::sleep_for(std::chrono::hours(24)); });
   std::vector<uint8_t> bytes(kernel.parameterBytes);
   for (size_t i = 0; i < kernel.parameters.size(); ++i)
     std::memcpy(bytes.data() + kernel.parameters[i].offset, parameters[i],

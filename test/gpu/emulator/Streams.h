@@ -5,6 +5,7 @@
 #include "test/gpu/emulator/Machine.h"
 #include "test/gpu/emulator/Visible.h"
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -47,6 +48,8 @@ public:
   Order order;
   unsigned current = 0;      // whose command runs
   std::vector<int> failures; // of the devices' contexts, for good
+  std::vector<std::atomic<bool>> hangs =
+      std::vector<std::atomic<bool>>(devices); // that are in a kernel for ever
   const bool usesPool = environment("TESSERA_EMULATOR_POOL", 0) != 0;
   const uint64_t architecture = environment("TESSERA_EMULATOR_SM", 80);
   uint64_t seed = environment("TESSERA_EMULATOR_SEED", 1);

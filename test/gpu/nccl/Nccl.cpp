@@ -41,6 +41,7 @@ int cuMemcpyAsync(uint64_t to, uint64_t from, size_t bytes, Stream stream);
 int cuLaunchHostFunc(Stream stream, void (*function)(void *), void *data);
 int cuCtxGetDevice(int *device);
 int cuStreamGetDevice(Stream stream, int *device);
+int tessera_emulator_wait(int device);
 }
 
 namespace {
@@ -336,7 +337,9 @@ API ncclCommInitRank(Comm **made, int size, UniqueId id, int rank) {
   return depth ? static_cast<int>(Success) : meetAll();
 }
 
+// Both may wait for the GPU: nothing says that they don't.
 API ncclCommAbort(Comm *comm) {
+  tessera_emulator_wait(comm->device);
   comm->aborted = true;
   forget(*comm);
   for (int socket : comm->sockets)
@@ -346,6 +349,7 @@ API ncclCommAbort(Comm *comm) {
 }
 
 API ncclCommDestroy(Comm *comm) {
+  tessera_emulator_wait(comm->device);
   forget(*comm);
   for (int socket : comm->sockets)
     if (socket >= 0)

@@ -72,7 +72,10 @@ public:
     run_.fail({Code::Internal, "command " + std::to_string(tag) + ": " + std::to_string(code)});
   }
   void commandFailed(uint32_t tag, const Status &status) override {
-    run_.fail({status.code(), "command " + std::to_string(tag) + ": " + status.message()});
+    run_.fail(ofCommand(tag, status));
+  }
+  Status ofCommand(uint32_t tag, const Status &status) const override {
+    return {status.code(), "command " + std::to_string(tag) + ": " + status.message()};
   }
   void executed(uint32_t tag, int64_t begin, int64_t end) override {
     EXPECT_LE(begin, end);
