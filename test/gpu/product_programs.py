@@ -16,6 +16,17 @@ def product(x, w):
     return x @ w
 
 
+@program((64, 301), (128, 301), (64, 302), (128, 302), dtypes="float32", banks=1.05)
+def products_of_odd_lines(x, w, u, v):
+    """Terms come one by one, or by twos."""
+    return x @ w.T, u @ v.T
+
+
+@program((40, 75), (75, 40), (33, 3, 8, 8), (16, 3, 3, 3), dtypes=("float64", "float64", "float32", "float32"), banks=1.05)
+def odd_lines_of_doubles_and_windows(x, w, y, f):
+    return x @ w, lax.conv(y, f, (1, 1), "VALID")
+
+
 @program((300, 64), (140, 300), (140,), banks=1.05)
 def product_of_turned(x, w, b):
     return jax.nn.relu(x.T @ w.T + b)

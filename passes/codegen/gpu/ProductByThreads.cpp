@@ -10,6 +10,8 @@ namespace tessera::codegen::gpu {
 
 namespace {
 
+ThreadLayout layoutOf(ElementKind kind) { return {kind, ThreadLayout::Apart}; }
+
 class ThreadProducts : public ProductEmitter {
 public:
   using ProductEmitter::ProductEmitter;
@@ -47,7 +49,7 @@ void ThreadProducts::multiply(Value stageOffset) {
   ThreadOperand rows{tile.rows, stageOffset, nullptr, {threadRow, tile.rowGroups, tile.together}};
   ThreadOperand columns{
       tile.columns, ofRight, nullptr, {threadColumn, tile.columnGroups, tile.together}};
-  multiplyByThread(e, shared, sumKind(), rows, columns, tile.depth, parts);
+  multiplyByThread(e, shared, layoutOf(sumKind()), rows, columns, tile.depth, parts);
 }
 
 void ThreadProducts::stageSums(Value group) {
@@ -71,7 +73,7 @@ void ThreadProducts::stageSums(Value group) {
 
 void emitProductByThreads(EntryFunction &function, NestGraph &nest, const ProductLoops &loops) {
   bool isDouble = loops.product->kind == ElementKind::F64;
-  ThreadLayout layout(loops.product->kind);
+  ThreadLayout layout = layoutOf(loops.product->kind);
   ThreadProducts(function, nest, loops, isDouble ? Multiplier::F64 : Multiplier::F32, layout)
       .emit();
 }

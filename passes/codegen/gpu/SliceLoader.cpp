@@ -67,10 +67,12 @@ static Value fourLinesApart(llvm::IRBuilder<> &b, Value line) {
   return b.CreateOr(b.CreateOr(moved(~7, 0), moved(6, -1)), moved(1, 2));
 }
 
-// Row and k of a thread's chunks, within the slice. Threads side by side have chunks side by side.
+// Row and k of a thread's chunks, within the slice. Threads side by side have chunks side by side, along k so
+// many as the layout says; then come those of all rows, and what is left along k.
 void SliceLoader::overChunks(const SliceSide &side,
                              llvm::function_ref<void(int64_t, Value, Value)> body) {
-  int64_t inner = (side.shape.alongK ? side.shape.depth : side.shape.extent) / side.lanes;
+  int64_t terms = layout.termsTogether(side.shape);
+  int64_t inner = (side.shape.alongK ? terms : side.shape.extent) / side.lanes;
   for (int64_t number = 0; number < chunks(side); ++number) {
     Value id = b.CreateNSWAdd(thread, constant(number * threads));
     bool isPartial = (number + 1) * threads > items(side);
@@ -81,6 +83,11 @@ void SliceLoader::overChunks(const SliceSide &side,
       low = b.CreateNSWMul(low, constant(side.lanes));
     if (!side.isCopied && inner * side.lanes * byteSize(layout.kind()) == 64)
       high = fourLinesApart(b, high);
+    if (side.shape.alongK && terms < side.shape.depth) {
+      Value part = b.CreateLShr(high, llvm::Log2_64(side.shape.extent));
+      low = b.CreateNSWAdd(low, b.CreateNSWMul(part, constant(terms)));
+      high = b.CreateAnd(high, constant(side.shape.extent - 1));
+    }
     side.shape.alongK ? body(number, high, low) : body(number, low, high);
     if (isPartial)
       e.closeLoop();

@@ -27,6 +27,8 @@ public:
   virtual ElementKind kind() const = 0;
   virtual int64_t elements(const SliceShape &shape) const = 0;
   virtual Value place(llvm::IRBuilder<> &b, const SliceShape &shape, Value row, Value k) const = 0;
+  // So many terms of a row threads side by side fetch along k, before those of the next row.
+  virtual int64_t termsTogether(const SliceShape &shape) const { return shape.depth; }
   // Whether `lanes` elements that a thread fetches at once lie side by side there.
   virtual bool isRun(const SliceShape &shape, int64_t lanes) const = 0;
 };

@@ -5,11 +5,13 @@
 namespace tessera::codegen::gpu {
 
 // A thread's rows, or columns, of one k.
-static llvm::SmallVector<Value> elementsOf(Emitter &e, Value shared, ElementKind kind,
+static llvm::SmallVector<Value> elementsOf(Emitter &e, Value shared, const ThreadLayout &layout,
                                            const ThreadOperand &operand, Value k, Value turn) {
   llvm::IRBuilder<> &b = e.b;
+  ElementKind kind = layout.kind();
   const ThreadRun &run = operand.run;
-  Value line = b.CreateNSWAdd(operand.place, b.CreateNSWMul(k, e.i64(operand.extent)));
+  Value pitch = e.i64(layout.pitch(operand.extent));
+  Value line = b.CreateNSWAdd(operand.place, b.CreateNSWMul(k, pitch));
   llvm::SmallVector<Value> elements;
   for (int64_t group = 0; group < run.groups; ++group) {
     Value first = b.CreateNSWAdd(run.first, e.i64(group * operand.extent / run.groups));
@@ -22,17 +24,19 @@ static llvm::SmallVector<Value> elementsOf(Emitter &e, Value shared, ElementKind
   return elements;
 }
 
-void multiplyByThread(Emitter &e, Value shared, ElementKind kind, const ThreadOperand &left,
-                      const ThreadOperand &right, int64_t depth, llvm::ArrayRef<Value> slots) {
+void multiplyByThread(Emitter &e, Value shared, const ThreadLayout &layout,
+                      const ThreadOperand &left, const ThreadOperand &right, int64_t depth,
+                      llvm::ArrayRef<Value> slots) {
   llvm::IRBuilder<> &b = e.b;
+  ElementKind kind = layout.kind();
   // About as many multiply-adds for each jump.
   int64_t unrolled = std::clamp<int64_t>(128 / (left.run.count() * right.run.count()), 1, 4);
   llvm::Type *type = e.typeOf(kind, 1);
   Value first = e.openLoop(e.i64(0), e.i64(depth), unrolled, /*mayBeEmpty=*/false);
   auto termsOf = [&](const ThreadOperand &operand, int64_t i) {
     Value from = operand.k0 ? b.CreateNSWAdd(first, operand.k0) : first;
-    Value turn = ThreadLayout::turnOf(b, from);
-    return elementsOf(e, shared, kind, operand, i ? b.CreateNSWAdd(from, e.i64(i)) : from, turn);
+    Value turn = layout.turnOf(b, from);
+    return elementsOf(e, shared, layout, operand, i ? b.CreateNSWAdd(from, e.i64(i)) : from, turn);
   };
   for (int64_t i = 0; i < unrolled; ++i) {
     auto rows = termsOf(left, i), columns = termsOf(right, i);

@@ -10,7 +10,7 @@ constexpr int64_t kAcross = 16, kDown = 16, kRows = TileMultiplier::rowsOfTile /
 
 class TileByThreads final : public TileMultiplier {
 public:
-  explicit TileByThreads(Emitter &e) : e(e), b(e.b), own(ElementKind::F32) {}
+  explicit TileByThreads(Emitter &e) : e(e), b(e.b), own(ElementKind::F32, ThreadLayout::Turned) {}
 
   const SliceLayout &layout() const override { return own; }
   int64_t threads() const override { return kAcross * kDown; }
@@ -33,7 +33,7 @@ public:
   void multiply(const Operand &left, const Operand &right, int64_t depth,
                 llvm::ArrayRef<Value> slots) override {
     int64_t columns = right.shape.extent;
-    multiplyByThread(e, shared, ElementKind::F32, {rowsOfTile, left.place, left.k0, rowRun()},
+    multiplyByThread(e, shared, own, {rowsOfTile, left.place, left.k0, rowRun()},
                      {columns, right.place, right.k0, columnRun(columns)}, depth, slots);
   }
 
