@@ -274,6 +274,12 @@ def transposed_even_lines(x, y, z, w):
     return x.swapaxes(1, 2) * 2, y.swapaxes(1, 2) + 1, z.swapaxes(1, 2), w.swapaxes(1, 2)
 
 
+@program((3, 3, 40, 64), (64, 40, 3, 3), (5, 33, 47), (49, 37, 2, 3), dtypes=["float32", "float32", "bfloat16", "float32"], least=1.05, banks=1.05)
+def transposed_filters(x, y, z, w):
+    """Places lie within channels, which follow each other: both are a line."""
+    return x.transpose(3, 2, 0, 1) * 2 + y, y.transpose(2, 3, 1, 0), z.transpose(2, 1, 0), w.transpose(2, 3, 1, 0)
+
+
 @program((3, 1000), (2, 129, 3), (3000,), dtypes=["float32", "int32", "bfloat16"])
 def sorted_by_blocks(x, y, z):
     few, many = (x * 2).astype(jnp.int32), jnp.sort(y, axis=1)

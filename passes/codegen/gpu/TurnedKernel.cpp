@@ -6,7 +6,8 @@
 //                                   out[c, r] = tile[r][c] + 1   threads side by side along r
 //
 // A line of the tile has an odd number of words, one more than it needs, so that a column lies in as many
-// banks as a row. Threads begin where a sector of memory does, before the line where that begins within one; of
+// banks as a row. Where lines are short, and those of the next loop follow them in memory, both loops are one
+// line of the block (a filter's places and channels: out[o, i, hw] = in[hw, i, o]). Threads begin where a sector of memory does, before the line where that begins within one; of
 // lines of fewer elements than a warp has threads they go over line ends, as memory does.
 #include "passes/codegen/gpu/Items.h"
 #include "passes/codegen/gpu/NestRoots.h"
@@ -22,14 +23,17 @@ namespace {
 // Of fewer elements no line is turned.
 constexpr int64_t kLeastTurned = 2;
 
+// Loops that the points of a line follow: one, or two, the outer one first.
+using LineLoops = llvm::SmallVector<LoopGroup, 2>;
+
 // Whether each line along `inner` begins a sector.
-bool beginsSectors(Index index, llvm::ArrayRef<LoopGroup> groups, const LoopGroup &inner,
+bool beginsSectors(Index index, llvm::ArrayRef<LoopGroup> groups, const LineLoops &inner,
                    int64_t bytes) {
   int64_t elements = std::max<int64_t>(kSectorBytes / bytes, 1);
   return index->nodes.empty() && index->constant % elements == 0 &&
          llvm::all_of(groups, [&](const LoopGroup &group) {
            std::optional<int64_t> stride = strideOf(index, group);
-           return group == inner || (stride && *stride % elements == 0);
+           return llvm::is_contained(inner, group) || (stride && *stride % elements == 0);
          });
 }
 
@@ -38,15 +42,25 @@ public:
   TurnedBlocks(EntryFunction &function, const NestGraph &nest, TurnedLoads turned,
                llvm::ArrayRef<LoopGroup> groups)
       : function(function), nest(nest), graph(nest.g->graph), turned(std::move(turned)),
-        along(groups[this->turned.along]), across(groups.back()), e(function.emitter(graph)),
+        along{groups[this->turned.along]}, across{groups.back()}, e(function.emitter(graph)),
         b(e.b) {
     e.live = Graph::reachable(nest.rootNodes());
     for (auto [i, group] : llvm::enumerate(groups.drop_back()))
       if (i != this->turned.along)
         outer.push_back(group);
+    // There may be one loop for both: it is the shorter line's.
+    bool alongIsShorter = extentOf(along) < extentOf(across);
+    for (bool isAlong : {alongIsShorter, !alongIsShorter}) {
+      for (Node *load : this->turned.loads)
+        if (isAlong)
+          lengthen(along, load->index, load->kind);
+      for (const Root &root : nest.roots)
+        if (!isAlong)
+          lengthen(across, root.offset, root.kind);
+    }
     plane.along = extentOf(along), plane.across = extentOf(across);
     plane.alongBytes = plane.acrossBytes = kSectorBytes;
-    auto add = [&](Index index, ElementKind kind, const LoopGroup &inner, int64_t &narrowest) {
+    auto add = [&](Index index, ElementKind kind, const LineLoops &inner, int64_t &narrowest) {
       narrowest = std::min(narrowest, byteSize(kind));
       plane.beginSectors &= beginsSectors(index, groups, inner, byteSize(kind));
     };
@@ -93,22 +107,36 @@ private:
     auto [low, high] = boundsOf(graph, group);
     return high - low;
   }
-  int64_t blocksOf(const LoopGroup &group, int64_t side) const {
-    return llvm::divideCeil(extentOf(group), side);
+  int64_t extentOf(const LineLoops &loops) const {
+    int64_t extent = 1;
+    for (const LoopGroup &group : loops)
+      extent *= extentOf(group);
+    return extent;
+  }
+  int64_t blocksOf(const LineLoops &loops, int64_t side) const {
+    return llvm::divideCeil(extentOf(loops), side);
+  }
+  // By the loop whose lines follow each other, where they are short, or end within a sector.
+  void lengthen(LineLoops &line, Index index, ElementKind kind) {
+    int64_t extent = extentOf(line);
+    if (line.size() > 1 || (extent >= kWarp && extent * byteSize(kind) % kSectorBytes == 0))
+      return;
+    auto next = llvm::find_if(
+        outer, [&](const LoopGroup &group) { return strideOf(index, group) == extent; });
+    if (next == outer.end())
+      return;
+    line.insert(line.begin(), *next);
+    outer.erase(next);
   }
   int64_t bytesOf(Node *load) const {
     int64_t bytes = byteSize(load->kind);
     return llvm::alignTo(tile.elements(bytes) * bytes, kAccessBytes);
   }
-  // The block's first point of a loop.
-  Value firstOf(const LoopGroup &group, Value number, int64_t side) {
-    return b.CreateNSWAdd(b.CreateNSWMul(number, e.i64(side)), e.i64(boundsOf(graph, group).first));
-  }
   void emitBlock(Value number) {
     int64_t inLine = blocksOf(across, tile.across), lines = blocksOf(along, tile.along);
-    Value acrossFirst = firstOf(across, b.CreateURem(number, e.i64(inLine)), tile.across);
+    Value acrossFirst = b.CreateNSWMul(b.CreateURem(number, e.i64(inLine)), e.i64(tile.across));
     number = b.CreateUDiv(number, e.i64(inLine));
-    Value alongFirst = firstOf(along, b.CreateURem(number, e.i64(lines)), tile.along);
+    Value alongFirst = b.CreateNSWMul(b.CreateURem(number, e.i64(lines)), e.i64(tile.along));
     openItem(e, outer, b.CreateUDiv(number, e.i64(lines)), 1);
     Lines read{across, acrossFirst, tile.across}, written{along, alongFirst, tile.along};
     Node *first = turned.loads[0];
@@ -133,25 +161,32 @@ private:
     closeItem(e);
   }
 
-  // A loop of the block: the points [first, first + side).
+  // Of the loops of a line the points [first, first + side) of the block.
   struct Lines {
-    const LoopGroup &group;
+    const LineLoops &loops;
     Value first;
     int64_t side;
   };
 
   void bind(const Lines &lines, Value point) {
-    e.bindLevel(lines.group.back(), setOf(lines.group), point, 1, nullptr);
+    for (const LoopGroup &group : llvm::reverse(lines.loops)) {
+      bool isLast = &group == lines.loops.begin();
+      Value extent = e.i64(extentOf(group)), at = isLast ? point : b.CreateURem(point, extent);
+      at = b.CreateNSWAdd(at, e.i64(boundsOf(graph, group).first));
+      e.bindLevel(group.back(), setOf(group), at, 1, nullptr);
+      if (!isLast)
+        point = b.CreateUDiv(point, extent);
+    }
   }
   Value exists(const Lines &lines, Value point) {
-    return b.CreateICmpSLT(point, e.i64(boundsOf(graph, lines.group).second));
+    return b.CreateICmpSLT(point, e.i64(extentOf(lines.loops)));
   }
 
   // `body` at the points of the block: threads side by side along `inner`, from where a sector of what is at
   // `index` begins.
   void overPoints(const Lines &outer, const Lines &inner, Index index, ElementKind kind,
                   llvm::function_ref<void(Value line, Value at)> body) {
-    if (tile.flat == (&inner.group == &along ? TurnedTile::Along : TurnedTile::Across))
+    if (tile.flat == (&inner.loops == &along ? TurnedTile::Along : TurnedTile::Across))
       return overFlatPoints(outer, inner, body);
     Value lane = b.CreateAnd(function.thread, e.i64(kWarp - 1));
     Value line =
@@ -220,7 +255,7 @@ private:
   const NestGraph &nest;
   Graph &graph;
   TurnedLoads turned;
-  LoopGroup along, across;
+  LineLoops along, across;
   TurnedPlane plane;
   TurnedTile tile;
   llvm::SmallVector<LoopGroup> outer;
