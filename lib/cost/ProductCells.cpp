@@ -21,6 +21,18 @@ static int64_t evenly(int64_t chunk, int64_t size, int64_t unit) {
   return std::min<int64_t>(llvm::alignTo(llvm::divideCeil(size, chunks), unit), size);
 }
 
+// `chunk` or somewhat less, so that chunks have much the same number of tiles: a core that takes one more
+// than others takes a whole one.
+//   48 tiles: nine chunks of 5 and one of 3 become twelve of 4
+static int64_t alike(int64_t chunk, int64_t size, int64_t tile) {
+  int64_t tiles = llvm::divideCeil(size, tile), most = chunk / tile, best = most;
+  auto missing = [&](int64_t of) { return llvm::divideCeil(tiles, of) * of - tiles; };
+  for (int64_t fewer = most; 4 * fewer >= 3 * most && fewer > 0; --fewer)
+    if (missing(fewer) < missing(best))
+      best = fewer;
+  return best * tile;
+}
+
 // A block of columns of b that is copied stays in the first-level cache while rows of a go past it,
 // those in the second-level cache; sums wait in the scratch for the next block. So cells are nearly
 // square, and each operand is copied a few times only, however long k is (Goto & van de Geijn 2008).
@@ -81,9 +93,14 @@ ContractionCells contractionCells(const Product &given, int64_t rows, int64_t co
   ContractionCells cells;
   cells.nChunk = std::max<int64_t>(panelBytes / (bytes * k) / columns * columns, columns);
   int64_t mLeast = rows * 8;
-  double flopsOfColumn = 2.0 * product.m * product.k;
-  int64_t wanted = static_cast<int64_t>(flopsOfCell / flopsOfColumn) / columns * columns;
-  cells.nChunk = atLeast(std::min(cells.nChunk, std::max(wanted, columns)), n, columns);
+  double area = flopsOfCell / (2 * product.k), wide = area / product.m;
+  if (product.a != Product::None) // each operand is copied as often in squares
+    wide = std::max(wide, std::sqrt(area));
+  int64_t wanted = static_cast<int64_t>(wide) / columns * columns;
+  cells.nChunk = std::min(cells.nChunk, std::max(wanted, columns));
+  if (cells.nChunk < n)
+    cells.nChunk = alike(cells.nChunk, n, columns);
+  cells.nChunk = atLeast(cells.nChunk, n, columns);
   double flopsOfRow = 2.0 * cells.nChunk * product.k;
   wanted = static_cast<int64_t>(flopsOfCell / flopsOfRow) / rows * rows;
   cells.mChunk = cells.mPanel = atLeast(std::min(std::max(wanted, mLeast), m), m, rows);

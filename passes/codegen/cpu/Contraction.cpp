@@ -307,6 +307,7 @@ void ContractionEmitter::emitTile(Tile tile) {
   e.openBlock();
   bindRow(m0);
   bind(plan.n, n0);
+  askForOperands(n0);
   multiply(tile, sums);
   e.closeBlock();
   storeTile(tile, sums);

@@ -8,12 +8,8 @@
 
 namespace tessera::codegen {
 
-LoopGroup ContractionEmitter::mergedRows() const {
-  llvm::SmallVector<unsigned> dims;
-  for (const LoopGroup &group : plan.mAround)
-    dims.append(group.begin(), group.end());
-  dims.append(plan.m.begin(), plan.m.end());
-  // What is computed of the sums, and not for them.
+// What is computed of the sums, and not for them.
+std::vector<Node *> ContractionEmitter::nodesAfterSums() const {
   std::vector<Node *> after;
   llvm::DenseSet<Node *> seen{plan.product};
   llvm::SmallVector<Node *> pending(nest.rootNodes());
@@ -26,7 +22,15 @@ LoopGroup ContractionEmitter::mergedRows() const {
     if (node->mask)
       pending.push_back(node->mask);
   }
-  auto groups = collapseLoops(graph, dims, after, nest.stores());
+  return after;
+}
+
+LoopGroup ContractionEmitter::mergedRows() const {
+  llvm::SmallVector<unsigned> dims;
+  for (const LoopGroup &group : plan.mAround)
+    dims.append(group.begin(), group.end());
+  dims.append(plan.m.begin(), plan.m.end());
+  auto groups = collapseLoops(graph, dims, nodesAfterSums(), nest.stores());
   bool isOne = groups.size() == 1 && llvm::all_of(nest.stores(), [&](Index store) {
                  return strideOf(store, groups.front()) == 1;
                });

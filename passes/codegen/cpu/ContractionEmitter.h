@@ -88,6 +88,9 @@ protected:
   // One row of them, for which m is bound.
   void finishRow(Value n0, Value skipN, Value sums);
   void storeRoots();
+  void
+  askForOperands(Value n0); // what comes from memory while a tile multiplies (ContractionAhead.cpp)
+  std::vector<Node *> nodesAfterSums() const;
 
   void bind(llvm::ArrayRef<unsigned> group, Value variable, unsigned lanes = 1,
             Value mask = nullptr) {

@@ -44,6 +44,27 @@ TEST(ProductCells, WithAllRowsInAPanelColumnsAreCopiedByFewer) {
   EXPECT_EQ(cells.nPanel, 32);
 }
 
+// A gradient of weights: both operands are copied, and each about as often.
+//   1536 x 384, k 128: strips of 32 columns would copy the left operand twelve times
+TEST(ProductCells, WhatIsCopiedOnBothSidesGoesBySquares) {
+  Product product = productOf(1536, 384, 128);
+  ContractionCells cells = contractionCells(product, 8, 32, 4, /*inBlocks=*/false);
+  EXPECT_EQ(cells.nChunk, 192);
+  EXPECT_EQ(cells.mChunk, 256);
+  // A left operand that is read where it lies goes past as few columns as before.
+  product.a = Product::None;
+  cells = contractionCells(product, 8, 32, 4, /*inBlocks=*/false);
+  EXPECT_EQ(cells.nChunk, 32);
+  EXPECT_EQ(cells.mChunk, 1536);
+}
+
+// 48 tiles of columns are twelve cells of 4, not nine of 5 and one of 3.
+TEST(ProductCells, CellsAreAlike) {
+  Product product = productOf(128, 1536, 384);
+  product.a = Product::None;
+  EXPECT_EQ(contractionCells(product, 8, 32, 4, /*inBlocks=*/false).nChunk, 128);
+}
+
 // Without panels of b a cell has fewer columns.
 TEST(ProductCells, OrCellsAreNarrower) {
   Product product = productOf(64, 128, 256);
