@@ -4,63 +4,14 @@
 // where a reshape needs it, cut where a concatenation or padding changes what is read (each piece
 // is a nest of its own, with its own graph), merged where every access allows it, and the innermost
 // is run by vectors.
-#include "passes/codegen/cpu/KernelEmitter.h"
 #include "passes/codegen/cpu/LoopNest.h"
-#include "passes/codegen/cpu/PartSums.h"
+#include "passes/codegen/cpu/Nest.h"
 #include "passes/codegen/cpu/PastRows.h"
-#include "passes/codegen/cpu/TurnedBlock.h"
-#include "passes/codegen/kernel/NestGraph.h"
+#include "passes/codegen/kernel/ColumnsFirst.h"
 
 #include "llvm/ADT/STLExtras.h"
 
 namespace tessera::codegen {
-
-namespace {
-
-constexpr int64_t lineBytes = 64; // of a cache
-
-class Nest : public NestGraph {
-public:
-  Nest(KernelFunction &function, llvm::ArrayRef<unsigned> outputs, bool update, Phase phase = {})
-      : NestGraph(function.kernel, outputs, update, std::move(phase)), function(function) {}
-  bool emit();
-
-private:
-  void emitBox(llvm::ArrayRef<GridLoop> grid, const Partition &part, Value cell,
-               llvm::Instruction *before);
-  void emitLoops(llvm::ArrayRef<LoopGroup> groups, unsigned depth, std::optional<unsigned> chunked,
-                 Value low, Value high);
-  void emitRoots(bool ofRows = false);
-  void emitParts(llvm::ArrayRef<GridLoop> loops, std::optional<unsigned> chunked, Value low,
-                 Value high);
-  using Range = std::pair<Value, Value>;
-  // The results [from, to) along `group`, of sums that are formed of some of them before.
-  void emitSumsFirst(llvm::ArrayRef<Node *> sums, llvm::ArrayRef<unsigned> group, Value from,
-                     Value to, bool inParts);
-  void findShortRows(llvm::ArrayRef<LoopGroup> groups);
-  void emitShortRows(ShortRows rows, llvm::ArrayRef<unsigned> outer, llvm::ArrayRef<unsigned> inner,
-                     Range range, bool inParts);
-  void emitBlocks(llvm::ArrayRef<unsigned> along, llvm::ArrayRef<unsigned> vector, Range alongRange,
-                  Range vectorRange);
-  void emitLines(llvm::ArrayRef<unsigned> group, Range range,
-                 llvm::function_ref<void(Value at)> each);
-  unsigned lanesOf(llvm::ArrayRef<unsigned> group) const;
-  const Root *firstOfPoints() const; // that has an element for each of the nest's points
-  bool goesPastCaches(int64_t least) const;
-  bool streamsVectors(llvm::ArrayRef<unsigned> vector, unsigned lanes) const;
-  bool startsAtLines(llvm::ArrayRef<unsigned> vector) const;
-
-  KernelFunction &function;
-  std::unique_ptr<Emitter> emitter;                 // of the graph that was built last
-  std::optional<TurnedLoads> turned;                // of its loops
-  std::optional<ShortRows> rowsAcross;              // that vectors run across, of its loops
-  std::optional<PartSums> parts;                    // that its rows are added to
-  llvm::SmallVector<Emitter::GatheredRow> gathered; // that the innermost loop asks for
-  bool isStreamed = false;                          // what is written now goes past the caches
-  bool streams = false;                             // something does
-};
-
-} // namespace
 
 bool Nest::emit() {
   int64_t points = 1;
@@ -75,6 +26,7 @@ bool Nest::emit() {
 
   llvm::SmallVector<GridLoop> grid = gridLoops();
   Partition part = partitionWork(grid, workOf(*this));
+  cells = part.cells;
   std::vector<Box> parts = boxes();
   bool ok = true;
   function.forEachCell(part.cells, [&](Value cell, llvm::Instruction *before) {
@@ -125,6 +77,19 @@ void Nest::emitRoots(bool ofRows) {
   emitter->streams = false;
 }
 
+// A row of sums is written with each row that is read, and memory's own prefetching does not keep up.
+void Nest::askForRows() {
+  constexpr int64_t bytesAhead = 8 << 10, mostArrays = 4; // in the first cache
+  llvm::SmallVector<Node *> loads;
+  for (Node *node : emitter->live)
+    if (node->op == Op::Load && emitter->asksFor(node))
+      loads.push_back(node);
+  if (loads.size() > mostArrays)
+    return;
+  for (Node *load : loads)
+    emitter->askAhead(load, bytesAhead / byteSize(load->kind), /*isNear=*/true);
+}
+
 void Nest::emitLoops(llvm::ArrayRef<LoopGroup> groups, unsigned depth,
                      std::optional<unsigned> chunked, Value low, Value high) {
   Emitter &e = *emitter;
@@ -165,6 +130,10 @@ void Nest::emitLoops(llvm::ArrayRef<LoopGroup> groups, unsigned depth,
     overVectors(e, group, lanesOf(group), from, to, isChunked, [&](Value at) {
       for (const Emitter::GatheredRow &row : gathered)
         e.askForGathered(row, at);
+      if (columnValues)
+        columnValues->bind();
+      if (takesParts() && !takesRows())
+        askForRows();
       emitRoots();
     });
     isStreamed = false;
@@ -188,187 +157,35 @@ void Nest::emitParts(llvm::ArrayRef<GridLoop> loops, std::optional<unsigned> chu
   auto groups = collapseLoops(g->graph, columns, emitter->live, stores());
   turned.reset();
   findShortRows(groups);
+  if (groups.size() == 1) {
+    auto rows = llvm::ArrayRef(dims).take_front(sums->outer);
+    auto [from, to] = boundsOf(g->graph, groups.back());
+    emitColumnsFirst(setOf(rows), groups.back(), double(pointsOf(g->graph, rows)) / double(cells),
+                     {emitter->i64(from), emitter->i64(to)}, /*inParts=*/false);
+  }
   parts.emplace(function, *this, *emitter);
   parts->emit(loops, chunked, low, high,
               [&] { emitLoops(groups, 0, std::nullopt, nullptr, nullptr); });
 }
 
-void Nest::emitSumsFirst(llvm::ArrayRef<Node *> sums, llvm::ArrayRef<unsigned> group, Value from,
-                         Value to, bool inParts) {
-  constexpr int64_t strip = 256;
-  Emitter &e = *emitter;
-  auto &b = e.b;
-  auto [first, last] = boundsOf(g->graph, group);
-  Value start = e.openLoop(from, to, strip, inParts);
-  Value end =
-      b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(start, e.i64(strip)), to);
-  int64_t bytes = std::min(strip, int64_t(llvm::alignTo(last - first, 64))) * 8;
-  llvm::SmallVector<int64_t> offsets(sums.size());
-  for (int64_t &offset : offsets)
-    offset = function.reserveScratch(bytes);
-  auto placeOf = [&](size_t i, Value at) {
-    Value row = b.CreateConstGEP1_64(b.getInt8Ty(), e.scratch, offsets[i]);
-    return b.CreateInBoundsGEP(e.typeOf(sums[i]->kind, 1), row, b.CreateNSWSub(at, start));
-  };
-  Value at = e.openLoop(start, end, 1, false);
-  e.bindLevel(group.back(), setOf(group), at, 1, nullptr);
-  llvm::SmallVector<Value> values;
-  for (Node *sum : sums)
-    values.push_back(e.emit(sum));
-  for (auto [i, value] : llvm::enumerate(values))
-    b.CreateStore(value, placeOf(i, at));
-  e.closeLoop();
-  unsigned lanes = std::min<unsigned>(e.chooseLanes(last - first, e.live), 64);
-  overVectors(e, group, lanes, start, end, /*inParts=*/true, [&](Value at) {
-    for (auto [i, sum] : llvm::enumerate(sums))
-      e.levels.back().values[sum] = b.CreateAlignedLoad(
-          e.typeOf(sum->kind, e.lanes()), placeOf(i, at), llvm::Align(byteSize(sum->kind)));
-    emitRoots();
-  });
-  e.closeLoop();
+void Nest::emitColumnsFirst(DimSet rows, const LoopGroup &columns, double rowsOfCell, Range range,
+                            bool inParts) {
+  constexpr double severalRows = 8;
+  columnValues.reset();
+  unsigned lanes = lanesOf(columns);
+  if (rowsOfCell < severalRows || lanes < 2 || rowsPastColumns(columns, emitter->live))
+    return;
+  auto nodes = columnsFirst(rows, columns, rootNodes());
+  if (nodes.empty())
+    return;
+  columnValues.emplace(function, *emitter, nodes, columns, lanes);
+  columnValues->compute(range.first, range.second, inParts);
 }
 
 void Nest::findShortRows(llvm::ArrayRef<LoopGroup> groups) {
   rowsAcross.reset();
   if (!takesRows() && !turned && !groups.empty() && lanesOf(groups.back()) > 1)
     rowsAcross = shortRows(g->graph, groups, emitter->live, stores());
-}
-
-// Rows by as many as whole vectors have, and what is left with lanes that are off.
-void Nest::emitShortRows(ShortRows rows, llvm::ArrayRef<unsigned> outer,
-                         llvm::ArrayRef<unsigned> inner, Range range, bool inParts) {
-  Emitter &e = *emitter;
-  auto [low, high] = boundsOf(g->graph, outer);
-  DimSet all = setOf(outer) | setOf(inner);
-  int64_t lanes = e.chooseLanes((high - low) * rows.columns, e.live);
-  auto rowsTogether = [&] { return rows.vectorsOf(lanes) * lanes / rows.columns; };
-  while (lanes > 8 && rowsTogether() > high - low)
-    lanes /= 2;
-  int64_t step = rowsTogether(), rest = (high - low) % step;
-  // The vectors of the rows from `row`, of which so many points are there.
-  auto emitFrom = [&](Value row, int64_t points) {
-    for (rows.first = 0; rows.first < points; rows.first += lanes) {
-      Value mask = nullptr;
-      if (points - rows.first < lanes) {
-        llvm::SmallVector<llvm::Constant *> exists;
-        for (int64_t lane = 0; lane < lanes; ++lane)
-          exists.push_back(e.b.getInt1(rows.first + lane < points));
-        mask = llvm::ConstantVector::get(exists);
-      }
-      e.openBlock();
-      e.bindRows(rows, all, row, lanes, mask);
-      emitRoots();
-      e.closeBlock();
-    }
-  };
-  auto [from, to] = range;
-  Value whole = to;
-  if (inParts || rest) {
-    Value length = e.b.CreateNSWSub(to, from);
-    whole = e.b.CreateNSWAdd(from, e.b.CreateAnd(length, e.i64(-step)));
-  }
-  if (high - low >= step) {
-    LoopGroup points(outer);
-    llvm::append_range(points, inner);
-    Value row = e.openLoop(from, whole, step, inParts);
-    isStreamed = streamsVectors(points, lanes);
-    emitFrom(row, step * rows.columns);
-    isStreamed = false;
-    e.closeLoop();
-  }
-  if (!rest)
-    return;
-  // Parts are whole vectors long: only the loop's very end leaves a rest.
-  inParts ? e.openIf(e.b.CreateICmpSLT(whole, to)) : e.openBlock();
-  emitFrom(whole, rest * rows.columns);
-  inParts ? e.closeLoop() : e.closeBlock();
-}
-
-void Nest::emitBlocks(llvm::ArrayRef<unsigned> along, llvm::ArrayRef<unsigned> vector,
-                      Range alongRange, Range vectorRange) {
-  Emitter &e = *emitter;
-  bool isPast = goesPastCaches(leastStreamedBlocks), isInLines = isPast && !startsAtLines(vector);
-  int64_t inLine = isInLines ? lineBytes / byteSize(firstOfPoints()->kind) : 0;
-  TurnedBlock block(e, *turned, along, vector,
-                    {inLine, llvm::isa<llvm::Constant>(alongRange.second)});
-  auto open = [&](Range range, int64_t side) -> Range {
-    Value start = e.openLoop(range.first, range.second, side, /*mayBeEmpty=*/true);
-    Value end = e.b.CreateNSWAdd(start, e.i64(side));
-    return {start, e.b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end, range.second)};
-  };
-  Range columns = open(vectorRange, block.vectorSide), rows = open(alongRange, block.alongSide);
-  Value last = columns.second;
-  if (isInLines) // a row goes on to the end of a line
-    last = e.b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, e.b.CreateNSWAdd(last, e.i64(inLine)),
-                                     e.i64(boundsOf(g->graph, vector).second));
-  block.turn(rows.first, rows.second, columns.first, last);
-  Value row = e.openLoop(rows.first, rows.second, 1, false);
-  e.bindLevel(along.back(), setOf(along), row, 1, nullptr);
-  auto bind = [&](Value column) { block.bind(row, column); };
-  if (isInLines) {
-    emitLines(vector, columns, bind);
-  } else {
-    isStreamed = isPast;
-    overVectors(e, vector, lanesOf(vector), columns.first, columns.second, /*inParts=*/true,
-                [&](Value column) {
-                  bind(column);
-                  emitRoots();
-                });
-    isStreamed = false;
-  }
-  e.closeLoop();
-  e.closeLoop();
-  e.closeLoop();
-}
-
-// A row of a block in whole lines of the results: it starts where the block before has ended, at a
-// line, and ends at one, but for the loop's first and last.
-void Nest::emitLines(llvm::ArrayRef<unsigned> group, Range range,
-                     llvm::function_ref<void(Value at)> each) {
-  Emitter &e = *emitter;
-  auto &b = e.b;
-  auto [first, last] = boundsOf(g->graph, group);
-  const Root *root = firstOfPoints();
-  int64_t inLine = lineBytes / byteSize(root->kind);
-  unsigned lanes = std::min<int64_t>(lanesOf(group), inLine);
-  e.openBlock();
-  e.bindLevel(group.back(), setOf(group), e.i64(0), 1, nullptr);
-  Value offset = e.emitIndex(root->offset);
-  e.closeBlock();
-  auto floor = [&](Value at, int64_t unit) {
-    Value inside = b.CreateAnd(b.CreateNSWAdd(offset, at), e.i64(unit - 1));
-    return b.CreateNSWSub(at, inside);
-  };
-  auto nextLine = [&](Value at) { return floor(b.CreateNSWAdd(at, e.i64(inLine - 1)), inLine); };
-  Value isFirst = b.CreateICmpEQ(range.first, e.i64(first));
-  Value low = b.CreateSelect(isFirst, floor(range.first, lanes), nextLine(range.first));
-  Value high = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, nextLine(range.second), e.i64(last));
-  high = b.CreateSelect(b.CreateICmpEQ(range.second, e.i64(last)), range.second, high);
-  Value isCut = b.CreateICmpSLT(low, range.first);
-  Value from = b.CreateSelect(isCut, b.CreateNSWAdd(low, e.i64(lanes)), low);
-  Value to = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, from, high);
-  Value length = b.CreateNSWSub(to, from);
-  Value whole = b.CreateNSWAdd(from, b.CreateAnd(length, e.i64(-static_cast<int64_t>(lanes))));
-  Value at = e.openLoop(from, whole, lanes, true);
-  e.bindLevel(group.back(), setOf(group), at, lanes, nullptr);
-  each(at);
-  isStreamed = true;
-  emitRoots();
-  isStreamed = false;
-  e.closeLoop();
-  // What is left of the first vector, and behind the last whole one.
-  Value firstPart = b.CreateSelect(isCut, e.i64(0), e.i64(1));
-  Value endPart = b.CreateSelect(b.CreateICmpSLT(whole, high), e.i64(2), e.i64(1));
-  Value part = e.openLoop(firstPart, endPart, 1, true);
-  Value start = b.CreateSelect(b.CreateICmpEQ(part, e.i64(0)), low, whole);
-  llvm::Type *type = llvm::FixedVectorType::get(b.getInt64Ty(), lanes);
-  Value places = b.CreateAdd(e.splat(start, lanes), b.CreateStepVector(type));
-  Value mask = b.CreateAnd(b.CreateICmpSGE(places, e.splat(range.first, lanes)),
-                           b.CreateICmpSLT(places, e.splat(high, lanes)));
-  e.bindLevel(group.back(), setOf(group), start, lanes, mask);
-  each(start);
-  emitRoots();
-  e.closeLoop();
 }
 
 // Whether results go past the caches: of a large array nothing is left there for its reader.
@@ -416,6 +233,7 @@ bool Nest::startsAtLines(llvm::ArrayRef<unsigned> vector) const {
 
 void Nest::emitBox(llvm::ArrayRef<GridLoop> grid, const Partition &part, Value cell,
                    llvm::Instruction *before) {
+  columnValues.reset();
   emitter.reset(new Emitter(function.emitter(g->graph)));
   Emitter &e = *emitter;
   e.live = Graph::reachable(rootNodes());
@@ -493,6 +311,21 @@ void Nest::emitBox(llvm::ArrayRef<GridLoop> grid, const Partition &part, Value c
     std::rotate(groups.begin() + turned->along, groups.begin() + turned->along + 1,
                 groups.end() - 1);
   findShortRows(groups);
+  if (!turned && !rowsAcross && !takesRows() && groups.size() > 1) {
+    LoopGroup columns = groups.back();
+    DimSet rows = 0;
+    double points = 1;
+    for (const LoopGroup &group : llvm::ArrayRef(groups).drop_back()) {
+      rows |= setOf(group);
+      points *= double(pointsOf(g->graph, group));
+    }
+    bool isChunked = chunked == columns.front();
+    if (chunked && !isChunked)
+      points /= double(part.chunks);
+    auto [from, to] = boundsOf(g->graph, columns);
+    emitColumnsFirst(rows, columns, points,
+                     isChunked ? Range(low, high) : Range(e.i64(from), e.i64(to)), isChunked);
+  }
   emitLoops(groups, 0, chunked, low, high);
   while (opened--)
     e.closeLoop();

@@ -2,7 +2,6 @@
 from mutant import mutant
 
 MAPS = "passes/codegen/kernel/IndexMaps.cpp"
-LOOPS = "passes/codegen/cpu/ElementalKernel.cpp"
 TURNED = "passes/codegen/cpu/TurnedBlock.cpp"
 FOLD = "passes/codegen/kernel/InlineReductions.cpp"
 PANELS = "passes/codegen/cpu/ContractionPanels.cpp"
@@ -146,6 +145,12 @@ MUTANTS = [
     mutant("codegen.rows-of-the-first-chunk", PANELS,
            "Value to = e.element(panel, stored, b.CreateNSWMul(⟦b.CreateNSWSub(m, low)⟧, e.i64(length)));", "m",
            "rows that are copied for a product lie as far on as in the first chunk: products of more than one cell"),
+    mutant("codegen.columns-with-rows", "passes/codegen/kernel/ColumnsFirst.cpp",
+           "if (⟦!(node->deps & rows)⟧) {", "!(node->deps & rows) || node->op == Op::Div",
+           "a quotient whose divisor is of columns is taken for one of columns alone: all rows have one row's"),
+    mutant("codegen.columns-over-each-other", "passes/codegen/cpu/ColumnValues.cpp",
+           "buffer.position = function.reserveScratch(⟦row⟧);", "row / 2",
+           "of two values of columns that are computed first the second lies over half of the first"),
     mutant("codegen.part-past-the-end", "passes/codegen/cpu/PartSums.cpp",
            "range = {at, ⟦b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, last, to)⟧};", "last",
            "the last part of a sum over columns has as many rows as the others: it reads past the end"),
