@@ -27,10 +27,12 @@ public:
         waiting(program.blockAround.size(), -1), isCarried(program.values.size(), false),
         ofBlock(program.blockAround.size(), 0) {
     auto count = int32_t(program.graph.ops.size());
+    for (int32_t op = 0; op < count; ++op)
+      reads.push_back(readsOf(program, op));
     int32_t kernels = 0;
     for (int32_t op = 0; op < count; ++op) {
       const PropagatedOp &graphOp = program.graph.ops[op];
-      for (int32_t v : graphOp.operands) {
+      for (int32_t v : reads[op]) {
         if (firstReader[v] < 0)
           firstReader[v] = op;
         if (readers[v].empty() || readers[v].back() != op)
@@ -134,7 +136,7 @@ private:
         waiting[around] = epoch;
       isFree &= work[op] == 0 || op == made || !isBeside(op) ||
                 work[op] < kLittle * ofBlock[program.values[value].block];
-      for (int32_t v : graphOp.operands) {
+      for (int32_t v : reads[op]) {
         mark[v] = epoch;
         isFree &= !isCarried[v];
       }
@@ -155,7 +157,7 @@ private:
   void readInLoops() {
     for (auto [index, op] : llvm::enumerate(program.graph.ops))
       if (program.ops[index].moves)
-        for (int32_t from : op.operands)
+        for (int32_t from : reads[index])
           for (int32_t to : op.results)
             if (int32_t reader = firstReader[to];
                 reader > maker[from] && reader < firstReader[from]) {
@@ -202,7 +204,7 @@ private:
     for (int32_t op = first; op < count && isNear(op, reader); ++op) {
       const PropagatedOp &graphOp = program.graph.ops[op];
       bool waits = isInWaiting(op, epoch) ||
-                   llvm::any_of(graphOp.operands, [&](int32_t v) { return mark[v] == epoch; });
+                   llvm::any_of(reads[op], [&](int32_t v) { return mark[v] == epoch; });
       if (!waits) {
         add(op);
         continue;
@@ -218,6 +220,7 @@ private:
 
   const Program &program;
   llvm::ArrayRef<double> work;
+  std::vector<llvm::SmallVector<int32_t, 4>> reads;   // by op
   std::vector<int32_t> maker, firstReader, mark;      // by value; -1: none
   std::vector<llvm::SmallVector<int32_t, 2>> readers; // by value, in program order
   std::vector<int32_t> loop;          // by value: that begins when it is there; 0: none

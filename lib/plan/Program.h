@@ -97,11 +97,23 @@ struct Program {
   std::vector<OpFacts> ops;       // one an op of the graph
   std::vector<ValueFacts> values; // one a value of the graph
   std::vector<Kernel> kernels;
+  // Of each op, values that operands of it are made of by ops that the graph has not: those of scalars. The
+  // scale of an update reads the norm that it is made of. Empty: no op reads so.
+  std::vector<llvm::SmallVector<int32_t, 2>> distantReads;
   // In a step, of kernels that contain none of the ops: what counts a loop's rounds.
   double launches = 0;
   // Of each block of ops (a loop's body) the one around it, which has a lower number; -1: none.
   std::vector<int32_t> blockAround{-1};
 };
+
+// What an op reads: operands, and what these are made of beside the graph.
+inline llvm::SmallVector<int32_t, 4> readsOf(const Program &program, int32_t op) {
+  llvm::ArrayRef<int32_t> operands = program.graph.ops[op].operands;
+  llvm::SmallVector<int32_t, 4> reads(operands.begin(), operands.end());
+  if (!program.distantReads.empty())
+    reads.append(program.distantReads[op]);
+  return reads;
+}
 
 // The sharding of each value of the graph.
 using Assignment = std::vector<sharding::TensorSharding>;

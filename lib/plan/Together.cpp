@@ -10,9 +10,10 @@ namespace tessera::plan {
 void findTogether(Program &program) {
   std::vector<int32_t> before(program.values.size(), 0); // sums on the longest way to a value
   std::map<std::pair<int32_t, int32_t>, std::vector<int32_t>> groups; // by block and that
-  for (auto [op, facts] : llvm::zip_equal(program.graph.ops, program.ops)) {
+  for (auto [index, op] : llvm::enumerate(program.graph.ops)) {
+    const OpFacts &facts = program.ops[index];
     int32_t most = 0;
-    for (int32_t v : op.operands)
+    for (int32_t v : readsOf(program, int32_t(index)))
       most = std::max(most, before[v]);
     bool sums = !facts.moves && op.viewed < 0 && reduces(program.graph.rules[op.rule]);
     for (int32_t v : op.results) {

@@ -76,6 +76,7 @@ PlanProgram::PlanProgram(ModuleOp module) : given(module), copy(module.clone()) 
   program.values.resize(program.graph.values.size());
   describeOps();
   describeValues();
+  findDistantReads();
   findArguments();
   findKernels();
   findLifetimes();

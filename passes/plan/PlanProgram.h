@@ -34,6 +34,7 @@ private:
   mlir::Operation *original(mlir::Operation *copy) const;
   void describeOps();
   void describeValues();
+  void findDistantReads();
   void findArguments();
   void findKernels();
   mlir::OwningOpRef<mlir::ModuleOp> formedCopy();

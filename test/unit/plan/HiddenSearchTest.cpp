@@ -152,6 +152,27 @@ TEST(Beside, LoopsWaitForWhatIsMadeForThem) {
   EXPECT_EQ(beside[taken], 1 + 2 + 100);
 }
 
+// A loss that is returned by way of scalars that the graph has not, and a norm that an update is scaled by: the
+// one has all behind it beside it, the other what its reader has nothing to do with.
+TEST(Beside, SumsAreReadByWayOfScalars) {
+  EinsumProgram of;
+  int32_t x = of.argument({64, 64}), w = of.argument({64, 64});
+  int32_t loss = of.einsum("mk,mk->", {x, x});
+  int32_t g = of.einsum("mk,mn->kn", {x, x});
+  int32_t norm = of.einsum("kn,kn->", {g, g});
+  of.einsum("kn,kn->kn", {w, g}); // scaled by what is made of the norm
+  of.einsum("kn,kn->kn", {w, w});
+  of.result(of.argument({})); // made of the loss
+  std::vector<double> work = {1, 2, 4, 8, 16, 0};
+  EXPECT_EQ(handedOn(of.program, work)[loss], 0); // nobody reads it
+  of.program.distantReads.resize(6);
+  of.program.distantReads[3] = {norm};
+  of.program.distantReads[5] = {loss};
+  std::vector<double> beside = handedOn(of.program, work);
+  EXPECT_EQ(beside[loss], 2 + 4 + 8 + 16);
+  EXPECT_EQ(beside[norm], 1 + 16);
+}
+
 TEST(Hidden, TheBestShareIsWhereTheLeastIsGreatest) {
   std::mt19937 random(7);
   std::uniform_real_distribution<double> seconds(0, 1);

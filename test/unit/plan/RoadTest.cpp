@@ -150,6 +150,42 @@ TEST_F(Road, LaunchesOfLoopsAreCounted) {
   EXPECT_NEAR(launchSeconds(run->data(), run->topology(), 8), road->overhead, 1e-9);
 }
 
+// A step's loss, which is scaled as a scalar and returned, comes while the backward pass is computed; a norm that
+// the update is scaled by is waited for.
+TEST_F(Road, SumsHideUntilTheyAreReadByWayOfScalars) {
+  auto run = runOn(R"({"alpha": 1e-6, "beta": 5e9, "flops": 1e12, "memory": 1e12, "launch": 2e-6})",
+                   R"(
+    sdy.mesh @mesh = <["x"=8]>
+    func.func public @main(%x: tensor<64x64xf32>, %w: tensor<64x64xf32>)
+        -> (tensor<64x64xf32>, tensor<f32>) {
+      %zero = stablehlo.constant dense<0.0> : tensor<f32>
+      %count = stablehlo.constant dense<64.0> : tensor<f32>
+      %h = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] :
+        (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+      %sum = stablehlo.reduce(%h init: %zero) applies stablehlo.add across dimensions = [0, 1] :
+        (tensor<64x64xf32>, tensor<f32>) -> tensor<f32>
+      %loss = stablehlo.divide %sum, %count : tensor<f32>
+      %g = stablehlo.dot_general %x, %h, contracting_dims = [0] x [0] :
+        (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+      %squares = stablehlo.multiply %g, %g : tensor<64x64xf32>
+      %norm = stablehlo.reduce(%squares init: %zero) applies stablehlo.add across dimensions = [0, 1] :
+        (tensor<64x64xf32>, tensor<f32>) -> tensor<f32>
+      %rate = stablehlo.rsqrt %norm : tensor<f32>
+      %scale = stablehlo.broadcast_in_dim %rate, dims = [] : (tensor<f32>) -> tensor<64x64xf32>
+      %scaled = stablehlo.multiply %g, %scale : tensor<64x64xf32>
+      %new = stablehlo.subtract %w, %scaled : tensor<64x64xf32>
+      return %new, %loss : tensor<64x64xf32>, tensor<f32>
+    })");
+  ASSERT_TRUE(run->isValid());
+  std::vector<double> beside; // of sums that are scalars
+  for (const sharding::PropagatedOp &op : run->data().graph.ops)
+    if (int32_t v = op.results[0];
+        reduces(run->data().graph.rules[op.rule]) && run->data().graph.values[v].shape.empty())
+      beside.push_back(run->data().values[v].secondsBeside);
+  ASSERT_EQ(beside.size(), 2u);
+  EXPECT_GT(beside[0], beside[1]); // beside the norm there is the loss's sum alone
+}
+
 // Where nothing moves, what is held is what the device program holds, but for the order, which the
 // road chooses so that less is live.
 TEST_F(Road, WholeValuesTakeTheMemoryThatIsForeseen) {

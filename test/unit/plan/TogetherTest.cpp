@@ -26,6 +26,19 @@ TEST(Together, SumsThatDoNotNeedEachOther) {
     EXPECT_EQ(of.program.values[v].together, 1);
 }
 
+// The same where what scales is made of the norm by arithmetic on scalars, which is not of the graph.
+TEST(Together, SumsThatNeedEachOtherByWayOfScalars) {
+  EinsumProgram of;
+  int32_t x = of.argument({64, 64}), y = of.argument({64, 64});
+  int32_t a = of.einsum("mk,mk->", {x, x});
+  int32_t scaled = of.einsum("mk->mk", {y});
+  int32_t d = of.einsum("mk,mk->", {scaled, scaled});
+  of.program.distantReads = {{}, {a}, {}};
+  findTogether(of.program);
+  EXPECT_EQ(of.program.values[a].together, 1);
+  EXPECT_EQ(of.program.values[d].together, 1);
+}
+
 // Those of a loop's rounds travel in each of them.
 TEST(Together, RoundsOfLoopsHaveTheirOwn) {
   EinsumProgram of;

@@ -1,0 +1,68 @@
+// What ops read of each other by way of others that the graph has not: scalars have no dimension to divide, so
+// that arithmetic on them has no rule, and what is made of a sum by it would be made of nothing.
+//
+//   s = |g|^2    t = 1 / sqrt(s)    u = t g       the graph has s and u; u reads s
+#include "passes/plan/PlanProgram.h"
+
+namespace tessera {
+
+using namespace mlir;
+
+namespace {
+
+class DistantValues {
+public:
+  DistantValues(const ModuleGraph &graph) : graph(graph) {
+    for (size_t op = 0; op < graph.graph.ops.size(); ++op)
+      ruled.insert(graph.opAt(int32_t(op)));
+  }
+
+  // Values of the graph that one is made of, itself not among them.
+  ArrayRef<int32_t> madeOf(Value value) {
+    if (!value || isOfGraph(value))
+      return {};
+    auto [it, isNew] = known.try_emplace(value);
+    if (isNew)
+      it->second = find(value);
+    return it->second;
+  }
+
+private:
+  // An op of the graph makes it, or it is handed over.
+  bool isOfGraph(Value value) const {
+    return !value.getDefiningOp() || ruled.contains(value.getDefiningOp());
+  }
+
+  SmallVector<int32_t, 2> find(Value value) const {
+    SmallVector<int32_t, 2> found;
+    SmallVector<Value> open{value};
+    llvm::DenseSet<Value> seen{value};
+    while (!open.empty())
+      for (Value operand : open.pop_back_val().getDefiningOp()->getOperands()) {
+        if (!seen.insert(operand).second)
+          continue;
+        if (!isOfGraph(operand))
+          open.push_back(operand);
+        else if (int32_t number = graph.find(operand); number >= 0)
+          found.push_back(number);
+      }
+    llvm::sort(found);
+    return found;
+  }
+
+  const ModuleGraph &graph;
+  llvm::DenseSet<Operation *> ruled;
+  llvm::DenseMap<Value, SmallVector<int32_t, 2>> known;
+};
+
+} // namespace
+
+void PlanProgram::findDistantReads() {
+  DistantValues values(*graph);
+  program.distantReads.resize(program.graph.ops.size());
+  for (auto [op, reads] : llvm::zip_equal(program.graph.ops, program.distantReads))
+    for (int32_t v : op.operands)
+      llvm::append_range(reads, values.madeOf(graph->valueAt(v)));
+}
+
+} // namespace tessera
