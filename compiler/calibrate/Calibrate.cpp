@@ -115,16 +115,10 @@ private:
   void findSharedCache(const std::vector<Program> &programs, llvm::ArrayRef<double> bytes) {
     std::vector<cost::Observation> observed = observe(programs);
     result.names.clear();
-    if (observed.empty())
-      return;
-    auto each = [&](size_t i) { return observed[i].seconds / observed[i].launches; };
-    double least = each(0), most = each(observed.size() - 1);
-    if (most < 1.25 * least)
-      return; // nothing to be seen
-    size_t first = 1;
-    while (each(first) < std::sqrt(least * most))
-      ++first;
-    result.topology.device.sharedBytes = std::sqrt(bytes[first - 1] * bytes[first]);
+    std::vector<double> seconds;
+    for (const cost::Observation &one : observed)
+      seconds.push_back(one.seconds / one.launches);
+    result.topology.device.sharedBytes = cost::cacheOf(bytes, seconds);
   }
 
   // How much longer computing takes beside products by tiles.

@@ -152,7 +152,7 @@ void addAttention(Programs &to, int64_t heads, int64_t queries, int64_t elements
          {{rows, converted(y, sums, rows)}, {rows, "%x1"}, {rows, "%x2"}}, body);
 }
 
-void addMemory(Programs &to, bool quick) {
+void addStreams(Programs &to, double sharedBytes, bool quick) {
   for (int64_t size : {int64_t{1} << 23, int64_t{1} << 21, int64_t{1} << 15}) {
     std::string type = tensor({size});
     Body sum;
@@ -160,6 +160,16 @@ void addMemory(Programs &to, bool quick) {
                                sum.binary("multiply", "%x1", sum.number("0.5", type), type), type);
     to.add("stream " + std::to_string(size), double(size) * 8e-10, {{type, "%x1"}, {type, y}}, sum);
   }
+  // What no core's cache holds when it comes again, but that of all cores.
+  double beyond = sharedBytes > 0 ? 0.3 * sharedBytes : 4e6;
+  for (double bytes : {32768.0, 262144.0}) {
+    to.streams(bytes, beyond);
+    if (quick)
+      break;
+  }
+}
+
+void addMemory(Programs &to, bool quick) {
   for (int64_t size : {int64_t{64}, int64_t{256}, int64_t{2048}}) {
     std::string type = tensor({size, size});
     Body body;
@@ -335,6 +345,7 @@ std::vector<Program> kernelPrograms(int64_t cores, double sharedBytes, bool quic
     addAttention(programs, 4, 256, 32, "f32");
     addAttention(programs, 8, 128, 32, "bf16");
   }
+  addStreams(programs, sharedBytes, quick);
   addMemory(programs, quick);
   addProducts(programs, sharedBytes, quick);
   addLaunches(programs);

@@ -74,6 +74,23 @@ public:
         flops / 5e10 + 1e-5, carried, body);
   }
 
+  // Sums of pairs of arrays that follow each other, and do not stay in a core's cache.
+  void streams(double bytesOfArray, double bytes) {
+    Body body;
+    std::vector<Carried> carried;
+    int pairs = 1 + static_cast<int>(bytes / (2 * bytesOfArray));
+    for (int i = 0; i < pairs; ++i) { // of one size they would be one kernel
+      std::string type = tensor({static_cast<int64_t>(bytesOfArray / 4) + 16 * i});
+      std::string x = "%x" + std::to_string(2 * i), y = "%x" + std::to_string(2 * i + 1);
+      std::string half = body.binary("multiply", x, body.number("0.5", type), type);
+      carried.push_back({type, y});
+      carried.push_back({type, body.binary("add", half, y, type)});
+    }
+    add("streams of " + std::to_string(int(bytesOfArray / 1024)) + " KiB, " +
+            std::to_string(int(bytes / 1e6)) + " MB",
+        bytes * 1.5 / 1e11, carried, body);
+  }
+
   // Products whose results follow each other, and do not stay in a cache.
   void results(int64_t m, int64_t n, int64_t k, double bytes) {
     std::string a = tensor({m, k}), b = tensor({k, n}), c = tensor({m, n});

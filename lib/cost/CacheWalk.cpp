@@ -1,5 +1,6 @@
 #include "lib/cost/CacheWalk.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace tessera::cost {
@@ -27,7 +28,7 @@ void CacheWalk::forget(uint64_t begin, uint64_t end) {
   ranges_.erase(ranges_.lower_bound(begin), ranges_.lower_bound(end));
 }
 
-double CacheWalk::touch(uint64_t begin, uint64_t end, double seen) {
+double CacheWalk::touch(uint64_t begin, uint64_t end, double seen, double sharers) {
   if (begin >= end)
     return 0;
   split(begin);
@@ -36,10 +37,10 @@ double CacheWalk::touch(uint64_t begin, uint64_t end, double seen) {
   auto first = ranges_.lower_bound(begin), last = ranges_.lower_bound(end);
   for (auto it = first; it != last; ++it)
     warm += heldAfter(clock_ - it->second.at, capacity_) *
-            static_cast<double>(it->second.end - it->first);
+            static_cast<double>(it->second.end - it->first) / std::max(it->second.sharers, sharers);
   ranges_.erase(first, last);
-  clock_ += seen;
-  ranges_[begin] = {end, clock_};
+  clock_ += seen / sharers;
+  ranges_[begin] = {end, clock_, sharers};
   return static_cast<double>(end - begin) - warm;
 }
 

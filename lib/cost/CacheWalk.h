@@ -5,7 +5,15 @@
 // Each byte is held until as many others have been touched as the cache has, and afterwards the less
 // likely the more they are: caches do not give up the oldest of all. Where a program goes round and
 // round through w bytes and a cache of c replaces any of its bytes, a part p misses that makes
-// 1 - p = exp(-p * w / c); exp(2 - 2 * w / c) of them are held, nearly so. Plain data.
+// 1 - p = exp(-p * w / c); exp(2 - 2 * w / c) of them are held, nearly so.
+//
+// Of several cores this follows the first. Where a kernel is divided among them, nobody says who takes
+// which part, and a byte is afterwards in a core's cache with the probability of one in so many:
+//
+//   two cores    one core touches [0, 4)    it comes back: all warm    both come: half
+//                both touch [0, 4)          half                       half
+//
+// Plain data.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +32,9 @@ public:
   double touch(uint64_t begin, uint64_t end) {
     return touch(begin, end, begin < end ? static_cast<double>(end - begin) : 0);
   }
-  // The same of a cache that sees only so many of them: the others are in one before it.
-  double touch(uint64_t begin, uint64_t end, double seen);
+  // The same of a cache that sees only so many of them: the others are in one before it. `sharers`:
+  // cores that divide them.
+  double touch(uint64_t begin, uint64_t end, double seen, double sharers = 1);
   // Another core has written [begin, end).
   void forget(uint64_t begin, uint64_t end);
   // Others use the cache in between.
@@ -34,7 +43,8 @@ public:
 private:
   struct Range {
     uint64_t end;
-    double at; // of the clock, when it was touched last
+    double at;      // of the clock, when it was touched last
+    double sharers; // cores of which one has it
   };
   void split(uint64_t at);
 

@@ -2,20 +2,36 @@
 #pragma once
 
 #include "lib/cost/DeviceRates.h"
+#include "lib/steps/SharedGrid.h"
 
 #include <algorithm>
 #include <cmath>
 
 namespace tessera::cost {
 
-// `seconds` on one core; `cores` that are idle but for this device (less than one and a half: none
-// beside its own). Other cores take cells of the grid where it is worth their while.
-inline double sharedSeconds(const DeviceRates &rates, double seconds, double grid, double cores) {
-  constexpr double leastSeconds = 12e-6; // runtime/program/Kernels.cpp
-  if (cores < 1.5 || grid < 2 || seconds < leastSeconds)
+// How many of `cores` that a device has (less than one and a half: none beside its own) work on a
+// kernel: one where it is not handed out.
+inline double coresOfGrid(const steps::SharedGrid &grid, double cores) {
+  uint32_t chunk = grid.chunk();
+  if (cores < 1.5 || chunk >= grid.cells)
+    return 1;
+  return std::min(std::floor(cores), std::ceil(double(grid.cells) / chunk));
+}
+
+// `seconds` on one core; so long on several, which take chunks of cells in turns.
+//
+//   7 cells, chunks of 2, two cores    0 1 4 5      the first has four of seven
+//                                      2 3 6
+inline double sharedSeconds(const DeviceRates &rates, double seconds, const steps::SharedGrid &grid,
+                            double cores) {
+  double used = coresOfGrid(grid, cores);
+  if (used <= 1)
     return seconds;
-  double used = std::min(std::floor(cores), grid);
-  double largest = std::max(std::ceil(grid / used) / grid, 1 / (used * rates.coresTogether));
+  double chunk = grid.chunk(),
+         before = std::ceil(grid.cells / chunk) - 1; // the last may be smaller
+  double most = std::floor(before / used) * chunk +
+                (std::fmod(before, used) > 0 ? chunk : grid.cells - before * chunk);
+  double largest = std::max(most / grid.cells, 1 / (used * rates.coresTogether));
   return std::min(seconds, seconds * largest + rates.sharingSeconds);
 }
 

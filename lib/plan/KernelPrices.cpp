@@ -88,20 +88,21 @@ double KernelPrices::seconds(int32_t number, const ProductShards &shards) {
 double KernelPrices::secondsOf(const Kernel &kernel, const cost::KernelWork &work,
                                double shards) const {
   const cost::DeviceRates &rates = topology.device;
-  double cache = std::max(cores, 1.0) * rates.cacheBytes,
-         shared = std::max(cores, 1.0) * rates.sharedBytes;
+  steps::SharedGrid grid{static_cast<uint32_t>(work.grid), work.flops, work.bytes()};
+  double sharers = cost::coresOfGrid(grid, cores);
+  double cache = sharers * rates.cacheBytes, shared = std::max(cores, 1.0) * rates.sharedBytes;
   llvm::SmallVector<cost::Missed, 8> missed;
   for (auto [array, reuse] : llvm::zip(work.arrays, kernel.reuse)) {
     double since = reuse / shards;
     cost::Missed &each = missed.emplace_back();
-    each.core = array.bytes * (1 - cost::heldAfter(since, cache));
+    each.core = array.bytes * (1 - cost::heldAfter(since, cache) / sharers); // CacheWalk.h
     if (rates.sharedBytes > 0)
       each.all = std::min(each.core, array.bytes * (1 - cost::heldAfter(since, shared)));
   }
   cost::Terms terms = cost::termsOf(rates, work, missed);
   if (usesTiles)
     terms = cost::besideTiles(rates, terms);
-  return cost::sharedSeconds(rates, cost::secondsOf(rates, terms), work.grid, cores);
+  return cost::sharedSeconds(rates, cost::secondsOf(rates, terms), grid, cores);
 }
 
 const std::string &KernelPrices::keyOf(int32_t number) {

@@ -41,7 +41,7 @@ class Walk {
 public:
   Walk(ProgramOp program, const cost::Topology &topology, int64_t devices)
       : topology(topology), cores(cost::coresOf(topology, devices)),
-        cache(std::max(cores, 1.0) * topology.device.cacheBytes),
+        cache(topology.device.cacheBytes),
         shared(std::max(cores, 1.0) * topology.device.sharedBytes) {
     for (auto kernel : program->getParentOfType<ModuleOp>().getOps<KernelOp>()) {
       Kernel &known = kernels[kernel.getSymName()];
@@ -113,16 +113,16 @@ private:
     return place;
   }
 
-  // Bytes that come from beyond the caches, or are written past them.
-  cost::Missed touch(Value buffer, const cost::Touched &array) {
+  // Bytes that come from beyond the caches, or are written past them. `sharers`: cores that divide them.
+  cost::Missed touch(Value buffer, const cost::Touched &array, double sharers) {
     if (!array.pastCaches)
-      return touch(buffer, array.bytes);
+      return touch(buffer, array.bytes, sharers);
     Place place = addressOf(buffer);
     cache.forget(place.begin, place.end);
     shared.forget(place.begin, place.end);
     return {array.bytes, topology.device.sharedBytes > 0 ? array.bytes : 0};
   }
-  cost::Missed touch(Value buffer, double bytes) {
+  cost::Missed touch(Value buffer, double bytes, double sharers = 1) {
     const cost::DeviceRates &rates = topology.device;
     Place place = addressOf(buffer);
     sinceWait += bytes;
@@ -130,12 +130,12 @@ private:
     cost::Missed missed;
     // A part of an array, each time another one.
     if (bytes < all && all > rates.cacheBytes) {
-      cache.pass(bytes);
+      cache.pass(bytes / sharers);
       shared.pass(bytes);
       missed = {bytes, all > rates.sharedBytes ? bytes : 0};
     } else {
       uint64_t end = place.begin + static_cast<uint64_t>(std::min(bytes, all));
-      missed.core = cache.touch(place.begin, end);
+      missed.core = cache.touch(place.begin, end, double(end - place.begin), sharers);
       missed.all = std::min(missed.core, shared.touch(place.begin, end, missed.core));
     }
     if (rates.sharedBytes <= 0)
@@ -173,9 +173,12 @@ private:
 
   void priceKernel(DispatchOp dispatch) {
     const cost::KernelWork &work = workOf(dispatch);
+    steps::SharedGrid grid{static_cast<uint32_t>(work.grid), work.flops,
+                           bytesOf(dispatch.getInputs()) + bytesOf(dispatch.getOutputs())};
+    double sharers = cost::coresOfGrid(grid, cores);
     llvm::SmallVector<cost::Missed, 8> missed;
     for (auto [buffer, array] : llvm::zip(dispatch->getOperands(), work.arrays))
-      missed.push_back(touch(buffer, array));
+      missed.push_back(touch(buffer, array, sharers));
     Price &price = at(dispatch);
     const cost::DeviceRates &rates = topology.device;
     price.terms = cost::termsOf(rates, work, missed);
@@ -183,7 +186,7 @@ private:
       price.terms = cost::besideTiles(rates, price.terms);
     price.seconds = cost::isGpu(rates) // whose grids are blocks of threads
                         ? cost::gpuSeconds(rates, work, work.grid)
-                        : cost::sharedSeconds(rates, alone(price.terms, work), work.grid, cores);
+                        : cost::sharedSeconds(rates, alone(price.terms, work), grid, cores);
     price.flops = work.flops;
     price.hasProducts = !work.products.empty();
   }
@@ -222,7 +225,7 @@ private:
 
   const cost::Topology &topology;
   const double cores;            // that a device has; a part of one where devices take turns
-  cost::CacheWalk cache, shared; // of its cores, which divide its kernels, and beyond
+  cost::CacheWalk cache, shared; // of one of its cores, and beyond, of all
   bool usesTiles = false;        // of the processor
   double missedSinceWait = 0;
   double sinceWait = 0;    // bytes

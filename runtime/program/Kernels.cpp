@@ -1,5 +1,6 @@
 #include "runtime/program/Kernels.h"
 #include "include/tessera/library.h"
+#include "lib/steps/SharedGrid.h"
 #include "runtime/library/Library.h"
 #include "runtime/program/OutsideKernel.h"
 #include <algorithm>
@@ -88,16 +89,12 @@ Result<std::vector<KernelEntry>> readKernels(const program::File &file,
 }
 
 void shareKernels(const program::File &file, std::vector<KernelEntry> &kernels) {
-  constexpr double flopsPerMicrosecond = 40e3, bytesPerMicrosecond = 10e3, chunkMicroseconds = 8;
   for (size_t i = 0; i < kernels.size(); ++i) {
     KernelEntry &kernel = kernels[i];
-    double cost = std::max(file.kernels(static_cast<int>(i)).flops() / flopsPerMicrosecond,
-                           static_cast<double>(kernel.mostOperands) / bytesPerMicrosecond);
-    if (cost < 1.5 * chunkMicroseconds)
-      continue;
-    kernel.chunk =
-        std::max<uint32_t>(1, static_cast<uint32_t>(kernel.grid * (chunkMicroseconds / cost)));
-    kernel.wakes = cost > 4 * chunkMicroseconds;
+    steps::SharedGrid shared{kernel.grid, file.kernels(static_cast<int>(i)).flops(),
+                             static_cast<double>(kernel.mostOperands)};
+    kernel.chunk = shared.chunk();
+    kernel.wakes = shared.wakes();
   }
 }
 

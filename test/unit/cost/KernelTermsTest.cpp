@@ -147,11 +147,26 @@ TEST(KernelSeconds, WithoutRatesByKindTheRoofline) {
 TEST(SharedSeconds, GridsFeedIdleCores) {
   DeviceRates rates;
   rates.sharingSeconds = 1e-6;
-  EXPECT_DOUBLE_EQ(sharedSeconds(rates, 100e-6, 8, 1), 100e-6);
-  EXPECT_DOUBLE_EQ(sharedSeconds(rates, 100e-6, 8, 2), 51e-6);
-  EXPECT_DOUBLE_EQ(sharedSeconds(rates, 90e-6, 3, 2), 61e-6); // two cells and one
-  EXPECT_DOUBLE_EQ(sharedSeconds(rates, 5e-6, 8, 2), 5e-6);   // not worth it
-  EXPECT_DOUBLE_EQ(sharedSeconds(rates, 100e-6, 1, 2), 100e-6);
+  // Of 100 microseconds, as the runtime takes it: chunks of an eighth, however long it is here.
+  steps::SharedGrid eight{8, 4e6, 0}, three{3, 4e6, 0}, small{8, 1e4, 1e4}, whole{1, 4e6, 0};
+  EXPECT_DOUBLE_EQ(sharedSeconds(rates, 100e-6, eight, 1), 100e-6);
+  EXPECT_DOUBLE_EQ(sharedSeconds(rates, 100e-6, eight, 2), 51e-6);
+  EXPECT_DOUBLE_EQ(sharedSeconds(rates, 10e-6, eight, 2), 6e-6);
+  EXPECT_DOUBLE_EQ(sharedSeconds(rates, 90e-6, three, 2), 61e-6); // two cells and one
+  EXPECT_DOUBLE_EQ(sharedSeconds(rates, 100e-6, small, 2), 100e-6);
+  EXPECT_DOUBLE_EQ(sharedSeconds(rates, 100e-6, whole, 2), 100e-6);
+}
+
+// Chunks are of 8 of its microseconds: of 15 bytes for each of them two, of eight cells and of seven.
+TEST(SharedSeconds, CoresTakeChunksInTurns) {
+  DeviceRates rates;
+  steps::SharedGrid grid{15, 0, 150e3};
+  EXPECT_EQ(grid.chunk(), 8u);
+  EXPECT_DOUBLE_EQ(sharedSeconds(rates, 15e-6, grid, 2), 8e-6);
+  EXPECT_DOUBLE_EQ(sharedSeconds(rates, 15e-6, grid, 4), 8e-6);
+  grid = {7, 0, 280e3}; // of two cells, four of them
+  EXPECT_DOUBLE_EQ(sharedSeconds(rates, 7e-6, grid, 2), 4e-6);
+  EXPECT_EQ(coresOfGrid(grid, 16), 4);
 }
 
 TEST(CacheWalk, HoldsWhatWasTouchedLast) {
@@ -169,6 +184,35 @@ TEST(CacheWalk, HoldsWhatWasTouchedLast) {
   EXPECT_NEAR(cache.touch(0, 6), 6, 1e-6);
   cache.forget(2, 4); // another core has written it
   EXPECT_EQ(cache.touch(0, 6), 2);
+}
+
+// Whatever part a core has touched of what they divide: it is another one next time.
+TEST(CacheWalk, CoresThatDivideAnArrayHaveAPartOfItEach) {
+  CacheWalk cache(8);
+  cache.touch(0, 4);
+  EXPECT_EQ(cache.touch(0, 4, 4, /*sharers=*/2), 2);
+  EXPECT_EQ(cache.touch(0, 4, 4, /*sharers=*/2), 2);
+  EXPECT_EQ(cache.touch(0, 4), 2); // one of them comes back to all
+  EXPECT_EQ(cache.touch(0, 4), 0);
+  cache.touch(100, 116, 16, /*sharers=*/2); // of which each has eight
+  EXPECT_EQ(cache.touch(0, 4), 0);
+}
+
+// A cache of 16 MB, which half of 28 MB finds warm: however exactly the times are met, its size is near.
+TEST(CacheOf, IsFoundBetweenWhatWasMeasured) {
+  double bytes[] = {8e6, 16e6, 32e6, 64e6};
+  auto of = [&](double cache) {
+    std::vector<double> seconds;
+    for (double each : bytes)
+      seconds.push_back(10 + 10 * (1 - heldAfter(each, cache)));
+    return cacheOf(bytes, seconds);
+  };
+  for (double cache : {9e6, 12e6, 15.9e6, 16e6, 16.1e6, 20e6})
+    EXPECT_NEAR(of(cache), cache, 0.2 * cache);
+  EXPECT_NEAR(of(15.9e6), of(16.1e6),
+              0.03 * 16e6); // though one holds all of the second, and one not
+  EXPECT_EQ(cacheOf(bytes, {1, 1, 1.1, 1.2}), 0);
+  EXPECT_EQ(cacheOf({}, {}), 0);
 }
 
 // Programs that spend most of their time on one or two kinds of work each, on a machine whose rates
