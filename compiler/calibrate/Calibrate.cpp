@@ -1,6 +1,7 @@
 #include "compiler/calibrate/Calibrate.h"
 
 #include "compiler/calibrate/Run.h"
+#include "lib/cost/FitCache.h"
 #include "lib/cost/SharedCores.h"
 #include "lib/target/Target.h"
 
@@ -110,15 +111,14 @@ private:
     return all;
   }
 
-  // Where the same kernels begin to take longer, their arrays are too many for the cache that cores
-  // share.
+  // Of the cache that cores share, by how much longer the same kernels take with more arrays.
   void findSharedCache(const std::vector<Program> &programs, llvm::ArrayRef<double> bytes) {
     std::vector<cost::Observation> observed = observe(programs);
     result.names.clear();
-    std::vector<double> seconds;
-    for (const cost::Observation &one : observed)
-      seconds.push_back(one.seconds / one.launches);
-    result.topology.device.sharedBytes = cost::cacheOf(bytes, seconds);
+    std::vector<cost::CachePass> passes;
+    for (auto [one, size] : llvm::zip(observed, bytes))
+      passes.push_back({size, one.seconds / one.launches});
+    result.topology.device.sharedBytes = cost::cacheOf(passes);
   }
 
   // How much longer computing takes beside products by tiles.

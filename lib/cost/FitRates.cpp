@@ -144,19 +144,6 @@ std::vector<double> errorsOf(const DeviceRates &rates, llvm::ArrayRef<Observatio
   return errors;
 }
 
-double cacheOf(llvm::ArrayRef<double> bytes, llvm::ArrayRef<double> seconds) {
-  if (seconds.size() < 2 || seconds.back() < 1.25 * seconds.front())
-    return 0;
-  double least = seconds.front(), most = seconds.back(), middle = std::sqrt(least * most);
-  size_t i = 1;
-  while (seconds[i] < middle)
-    ++i;
-  double part = std::log(middle / seconds[i - 1]) / std::log(seconds[i] / seconds[i - 1]);
-  double crossing = bytes[i - 1] * std::pow(bytes[i] / bytes[i - 1], part);
-  double held = (most - middle) / (most - least); // exp(2 - 2 * crossing / cache)
-  return crossing / (1 - std::log(held) / 2);
-}
-
 const DeviceRates &referenceRates() {
   static const DeviceRates reference = [] {
     DeviceRates rates;

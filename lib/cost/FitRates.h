@@ -19,12 +19,6 @@ double predictedSeconds(const DeviceRates &rates, const Observation &observation
 // known. (Levenberg 1944, Marquardt 1963, on the rates' logarithms.)
 DeviceRates fitRates(const DeviceRates &start, llvm::ArrayRef<Observation> observations);
 
-// The bytes that a cache has, from how long the same took each time over more and more `bytes`, of which
-// the first were in it and the last were not; 0: nothing is to be seen. Of a little more than it has it
-// holds a part (CacheWalk.h), so the bytes and the seconds between decide, and a time that is a little
-// longer makes it a little smaller.
-double cacheOf(llvm::ArrayRef<double> bytes, llvm::ArrayRef<double> seconds);
-
 // Rates of a common x86-64 core with AVX-512, to begin with.
 const DeviceRates &referenceRates();
 

@@ -198,23 +198,6 @@ TEST(CacheWalk, CoresThatDivideAnArrayHaveAPartOfItEach) {
   EXPECT_EQ(cache.touch(0, 4), 0);
 }
 
-// A cache of 16 MB, which half of 28 MB finds warm: however exactly the times are met, its size is near.
-TEST(CacheOf, IsFoundBetweenWhatWasMeasured) {
-  double bytes[] = {8e6, 16e6, 32e6, 64e6};
-  auto of = [&](double cache) {
-    std::vector<double> seconds;
-    for (double each : bytes)
-      seconds.push_back(10 + 10 * (1 - heldAfter(each, cache)));
-    return cacheOf(bytes, seconds);
-  };
-  for (double cache : {9e6, 12e6, 15.9e6, 16e6, 16.1e6, 20e6})
-    EXPECT_NEAR(of(cache), cache, 0.2 * cache);
-  EXPECT_NEAR(of(15.9e6), of(16.1e6),
-              0.03 * 16e6); // though one holds all of the second, and one not
-  EXPECT_EQ(cacheOf(bytes, {1, 1, 1.1, 1.2}), 0);
-  EXPECT_EQ(cacheOf({}, {}), 0);
-}
-
 // Programs that spend most of their time on one or two kinds of work each, on a machine whose rates
 // are known.
 std::vector<Observation> observed(const DeviceRates &truth, double noise) {

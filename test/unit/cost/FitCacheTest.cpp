@@ -1,0 +1,42 @@
+// How many bytes a cache holds.
+#include "lib/cost/FitCache.h"
+
+#include "lib/cost/CacheWalk.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace tessera::cost {
+namespace {
+
+std::vector<CachePass> passesOf(double capacity) {
+  std::vector<CachePass> passes;
+  for (double bytes : {2e6, 4e6, 8e6, 12e6, 16e6, 24e6, 32e6, 64e6})
+    passes.push_back({bytes, 2 - heldAfter(bytes, capacity)});
+  return passes;
+}
+
+TEST(FitCache, FindsWhatIsBetweenTheSizes) {
+  for (double capacity : {5e6, 9e6, 11e6, 14e6, 19e6})
+    EXPECT_NEAR(cacheOf(passesOf(capacity)), capacity, 0.04 * capacity) << capacity;
+}
+
+// As measured where 32 MB are shared by two cores and by other machines: the time rises from a quarter of
+// the size on. The first size at which it has risen by half tells 8 or 16 MB, by chance.
+TEST(FitCache, OneThatIsUsedUpSlowly) {
+  std::vector<CachePass> passes{{2e6, 72},  {4e6, 73.8}, {6e6, 74.3}, {8e6, 78.6},   {10e6, 85.4},
+                                {12e6, 93}, {16e6, 108}, {24e6, 128}, {32e6, 132.8}, {64e6, 134.9}};
+  double found = cacheOf(passes);
+  EXPECT_NEAR(found, 11e6, 2e6);
+  passes[6].seconds = 98; // a little less or more changes little
+  EXPECT_NEAR(cacheOf(passes), found, 0.15 * found);
+}
+
+TEST(FitCache, NoneIsSeenWhereAllTakeAsLong) {
+  EXPECT_EQ(cacheOf({{2e6, 1}, {16e6, 1.1}, {64e6, 1.2}}), 0);
+  EXPECT_EQ(cacheOf({{2e6, 1}}), 0);
+}
+
+} // namespace
+} // namespace tessera::cost
