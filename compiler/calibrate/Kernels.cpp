@@ -50,14 +50,14 @@ void addElementwise(Programs &to, bool quick) {
                    repeat(1, [op](Body &body, const std::string &x, const std::string &type) {
                      return body.unary(op, body.unary("abs", x, type), type);
                    }));
-  to.elementwise("integer remainder", {4096}, 4e-9,
-                 repeat(1,
-                        [](Body &body, const std::string &x, const std::string &type) {
-                          std::string seven = body.number("7", type);
-                          return body.binary("add", x, body.binary("remainder", x, seven, type),
-                                             type);
-                        }),
-                 "i32");
+  // By numbers that are not known, which no vectors divide by.
+  {
+    std::string type = tensor({4096}, "i32");
+    Body body;
+    std::string rest = body.binary("remainder", "%x0", "%x1", type);
+    to.add("integer remainder", 4096 * 2e-9,
+           {{type, body.binary("add", "%x0", rest, type)}, {type, "%x1"}}, body);
+  }
   to.elementwise("exponential of f64", {4096}, 1e-8,
                  repeat(1,
                         [](Body &body, const std::string &x, const std::string &type) {
@@ -152,6 +152,47 @@ void addAttention(Programs &to, int64_t heads, int64_t queries, int64_t elements
          {{rows, converted(y, sums, rows)}, {rows, "%x1"}, {rows, "%x2"}}, body);
 }
 
+// By regions of several operations, over rows and over windows; and what the runtime's own functions
+// compute.
+void addFoldings(Programs &to) {
+  std::string type = tensor({256, 64}), row = tensor({64});
+  Body rows;
+  rows.text = "      %none = stablehlo.constant dense<0.0> : tensor<f32>\n"
+              "      %all = stablehlo.reduce(%x0 init: %none) across dimensions = [0] : (" +
+              type + ", tensor<f32>) -> " + row +
+              "\n       reducer(%l: tensor<f32>, %r: tensor<f32>) {\n"
+              "        %sum = stablehlo.add %l, %r : tensor<f32>\n"
+              "        %product = stablehlo.multiply %l, %r : tensor<f32>\n"
+              "        %both = stablehlo.add %sum, %product : tensor<f32>\n"
+              "        stablehlo.return %both : tensor<f32>\n      }\n";
+  to.add(
+      "folding of columns", 256 * 64 * 1e-9,
+      {{type, rows.damped(rows.binary("add", "%x0", rows.broadcast("%all", row, "1", type), type),
+                          type)}},
+      rows);
+  std::string image = tensor({8, 32, 16, 16}), small = tensor({8, 32, 8, 8});
+  Body pooled;
+  pooled.text =
+      "      %none = stablehlo.constant dense<0.0> : tensor<f32>\n"
+      "      %all = \"stablehlo.select_and_scatter\"(%x0, %x1, %none) <{padding = dense<"
+      "[[0, 0], [0, 0], [1, 0], [1, 0]]> : tensor<4x2xi64>, window_dimensions = array<i64: "
+      "1, 1, 3, 3>, window_strides = array<i64: 1, 1, 2, 2>}> ({\n"
+      "      ^bb0(%l: tensor<f32>, %r: tensor<f32>):\n"
+      "        %more = stablehlo.compare GE, %l, %r : (tensor<f32>, tensor<f32>) -> "
+      "tensor<i1>\n        stablehlo.return %more : tensor<i1>\n      }, {\n"
+      "      ^bb0(%l: tensor<f32>, %r: tensor<f32>):\n"
+      "        %sum = stablehlo.add %l, %r : tensor<f32>\n"
+      "        stablehlo.return %sum : tensor<f32>\n      }) : (" +
+      image + ", " + small + ", tensor<f32>) -> " + image + "\n";
+  to.add("places of the largest", 8 * 32 * 64 * 3e-8,
+         {{image, pooled.damped("%all", image)}, {small, "%x1"}}, pooled);
+  std::string waves = tensor({64, 256}, "complex<f32>");
+  Body transform;
+  std::string y =
+      transform.add("fft %x0, type = FFT, length = [256] : (" + waves + ") -> " + waves);
+  to.add("transform", 64 * 256 * 2e-9, {{waves, y}}, transform);
+}
+
 void addStreams(Programs &to, double sharedBytes, bool quick) {
   for (int64_t size : {int64_t{1} << 23, int64_t{1} << 21, int64_t{1} << 15}) {
     std::string type = tensor({size});
@@ -242,6 +283,7 @@ void addMemory(Programs &to, bool quick) {
               "        stablehlo.return %less : tensor<i1>\n      }) : (" +
               rows + ") -> " + rows + "\n";
   to.add("sort", 16 * 256 * 3e-8, {{rows, sort.unary("negate", "%s", rows)}}, sort);
+  addFoldings(to);
   Body scatter;
   std::string updates = tensor({1024, 128});
   scatter.text = "      %at = stablehlo.reshape %x1 : (" + indices + ") -> " +
@@ -255,19 +297,6 @@ void addMemory(Programs &to, bool quick) {
                  table + ", " + tensor({1024, 1}, "i32") + ", " + updates + ") -> " + table + "\n";
   to.add("scatter of rows", 1024 * 6e-8,
          {{table, scatter.damped("%s", table)}, {indices, "%x1"}, {updates, "%x2"}}, scatter);
-}
-
-// Of 64 channels with 64, in so many groups.
-void addConvolution(Programs &to, const std::string &name, int64_t channels, int64_t groups,
-                    double secondsOfTrip) {
-  std::string image = tensor({2, 16, 16, 64}), kernel = tensor({3, 3, channels, 64});
-  Body body;
-  std::string y = body.add(
-      "convolution(%x0, %x1) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = "
-      "{stride = [1, 1], pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count "
-      "= " +
-      std::to_string(groups) + " : i64} : (" + image + ", " + kernel + ") -> " + image);
-  to.add(name, secondsOfTrip, {{image, body.damped(y, image)}, {kernel, "%x1"}}, body);
 }
 
 // Weights of f32 that are read across, and are of bf16 where they are multiplied: nothing but computing
@@ -309,8 +338,7 @@ void addProducts(Programs &to, double sharedBytes, bool quick) {
     to.results(512, 768, 128, bytes);
   }
   to.product({128, 128, 128}, 1, "f64", false, false);
-  addConvolution(to, "convolution", 64, 1, 6e-4);
-  addConvolution(to, "depthwise convolution", 1, 64, 2e-4);
+  addConvolutions(to);
 }
 
 // Nearly nothing in each kernel. Arrays of different sizes are not computed together, and of less than a

@@ -109,4 +109,7 @@ public:
   }
 };
 
+// Of images, as they lie and channels first.
+void addConvolutions(Programs &to);
+
 } // namespace tessera::calibration

@@ -8,14 +8,14 @@
 namespace tessera::cost {
 
 static constexpr const char *kNames[kTerms] = {
-    "arithmetic",      "division",  "exponential", "function",       "one_by_one",
-    "narrowed",        "columns",   "rows",        "stepwise",       "chain",
-    "halves",          "attended",  "turned",      "strided",        "far",
-    "gathered",        "sorted",    "scattered",   "product_f32",    "product_bf16",
-    "product_f64",     "runs",      "results",     "copied",         "copied_turned",
-    "copied_computed", "begins",    "library",     "warm_strips",    "cold_strips",
-    "memory_strips",   "warm",      "streams",     "written_strips", "memory_streams",
-    "memory_written",  "exchanged", "combined"};
+    "arithmetic",     "division",        "exponential", "function", "one_by_one",
+    "narrowed",       "columns",         "rows",        "stepwise", "chain",
+    "halves",         "attended",        "turned",      "strided",  "far",
+    "gathered",       "sorted",          "scattered",   "pieces",   "product_f32",
+    "product_bf16",   "product_f64",     "runs",        "results",  "copied",
+    "copied_turned",  "copied_computed", "begins",      "library",  "warm_strips",
+    "cold_strips",    "memory_strips",   "warm",        "streams",  "written_strips",
+    "memory_streams", "memory_written",  "exchanged",   "combined"};
 
 const char *nameOf(Term term) { return kNames[static_cast<unsigned>(term)]; }
 bool isKindOfWork(llvm::StringRef name) { return llvm::is_contained(kNames, name); }
@@ -178,6 +178,7 @@ static double rateInstead(const DeviceRates &rates, Term term) {
   };
   return term == Term::Narrowed   ? of(Term::Arithmetic, 3)
          : term == Term::Attended ? of(Term::Halves, 4)
+         : term == Term::Pieces   ? of(Term::OneByOne, 1)
                                   : 0;
 }
 

@@ -35,6 +35,7 @@ enum class Term : uint8_t {
   Gathered,
   Sorted,
   Scattered,
+  Pieces, // steps
   // Of products: operations of whole tiles of registers, whose edges compute nothing.
   ProductF32,
   ProductBF16,

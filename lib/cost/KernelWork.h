@@ -36,14 +36,15 @@ constexpr unsigned foldings = 6;
 
 // How elements are found where they do not lie one after the other along the inner loop.
 enum class Access : uint8_t {
-  Turned,   // by square tiles that are transposed in registers
-  Strided,  // each a fixed distance further
-  Far,      // the same, and by the time that its neighbour in memory is read its line is lost
-  Gathered, // each where data says
-  Sorted,   // moved by a pass of a sort
-  Scattered // read, combined and written where data says
+  Turned,    // by square tiles that are transposed in registers
+  Strided,   // each a fixed distance further
+  Far,       // the same, and by the time that its neighbour in memory is read its line is lost
+  Gathered,  // each where data says
+  Sorted,    // moved by a pass of a sort
+  Scattered, // read, combined and written where data says
+  Pieces     // copied along loops of a few elements: counted in steps, several for each such loop
 };
-constexpr unsigned accesses = 6;
+constexpr unsigned accesses = 7;
 
 enum class ProductType : uint8_t { F32, BF16, F64, Other };
 constexpr unsigned productTypes = 4;

@@ -6,6 +6,7 @@
 #include "lib/cost/SharedCores.h"
 #include "passes/codegen/kernel/KernelWork.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
@@ -177,8 +178,16 @@ private:
                            bytesOf(dispatch.getInputs()) + bytesOf(dispatch.getOutputs())};
     double sharers = cost::coresOfGrid(grid, cores);
     llvm::SmallVector<cost::Missed, 8> missed;
-    for (auto [buffer, array] : llvm::zip(dispatch->getOperands(), work.arrays))
-      missed.push_back(touch(buffer, array, sharers));
+    unsigned inputs = dispatch.getInputs().size();
+    for (auto [i, buffer, array] : llvm::enumerate(dispatch->getOperands(), work.arrays)) {
+      std::optional<unsigned> there;
+      if (i >= inputs && !array.pastCaches)
+        there = whereItLies(dispatch, i - inputs);
+      if (!there || work.arrays[*there].bytes < array.bytes)
+        missed.push_back(touch(buffer, array, sharers));
+      else // by what has read it just now
+        missed.push_back(carriesBack(work, *there, i) ? missed[*there] : cost::Missed());
+    }
     Price &price = at(dispatch);
     const cost::DeviceRates &rates = topology.device;
     price.terms = cost::termsOf(rates, work, missed);
@@ -189,6 +198,20 @@ private:
                         : cost::sharedSeconds(rates, alone(price.terms, work), grid, cores);
     price.flops = work.flops;
     price.hasProducts = !work.products.empty();
+  }
+
+  // The input whose buffer an output is written to, at the same time as that is read.
+  std::optional<unsigned> whereItLies(DispatchOp dispatch, unsigned output) {
+    int64_t input = kernels[dispatch.getKernel()].op.inplaceOperand(output);
+    bool isThere = input >= 0 && addressOf(dispatch.getInputs()[input]).begin ==
+                                     addressOf(dispatch.getOutputs()[output]).begin;
+    return isThere ? std::optional<unsigned>(input) : std::nullopt;
+  }
+
+  // What is read a few lines here and there goes back to where it came from, later, as what is written
+  // elsewhere does.
+  static bool carriesBack(const cost::KernelWork &work, size_t input, size_t output) {
+    return work.arrays[input].inStrips && work.arrays[output].inStrips;
   }
 
   double alone(const cost::Terms &terms, const cost::KernelWork &work) const {

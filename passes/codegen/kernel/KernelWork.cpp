@@ -5,6 +5,7 @@
 #include "dialects/stablehlo/TensorTypes.h"
 #include "passes/codegen/kernel/AttentionLoops.h"
 #include "passes/codegen/kernel/ContractionWork.h"
+#include "passes/codegen/kernel/FunctionWork.h"
 #include "passes/codegen/kernel/GradientWork.h"
 #include "passes/codegen/kernel/GroupedProduct.h"
 #include "passes/codegen/kernel/LibraryCall.h"
@@ -64,26 +65,6 @@ static constexpr double kRoot = 1.3; // of a division
 
 static bool isExtremum(Op op, ElementKind kind) {
   return isFloat(kind) && (op == Op::Max || op == Op::Min);
-}
-
-// A function of f64 computes with two numbers for each (cpu/DoubleMath.h).
-constexpr double kOfPairs = 2;
-
-// Of functions of f32 that are made of one: their instructions (cpu/VectorMath.cpp) beside its 14, division
-// apart.
-static std::optional<double> exponentialsOf(Op op) {
-  switch (op) {
-  case Op::Exp:
-    return 1;
-  case Op::Logistic:
-    return 16.0 / 14;
-  case Op::Tanh:
-    return 22.0 / 14;
-  case Op::Expm1: // by one formula near 0, by another beyond
-    return 35.0 / 14;
-  default:
-    return std::nullopt;
-  }
 }
 
 static bool rounds(Op op) {
@@ -151,11 +132,11 @@ void countOperation(Node *node, double times, KernelWork &work) {
   if (!isFunction(node->op)) {
     work.of(ElementClass::Arithmetic) += (isExtremum(node->op, kind) ? kExtremum : 1) * lanes;
   } else if (kind == ElementKind::F64) {
-    work.of(ElementClass::Function) += kOfPairs * lanes;
+    work.of(ElementClass::Function) += doubleFunctionsOf(node->op) * lanes;
   } else {
     std::optional<double> exponentials = exponentialsOf(node->op);
     work.of(exponentials ? ElementClass::Exponential : ElementClass::Function) +=
-        exponentials.value_or(1) * lanes;
+        exponentials.value_or(functionsOf(node->op)) * lanes;
     if (node->op == Op::Logistic || node->op == Op::Tanh)
       work.of(ElementClass::Division) += lanes;
   }
@@ -190,7 +171,7 @@ public:
       turned.reset();
       countProduct(*product);
       work.of(Access::Strided) += readApart(graph, *product, work.products.back());
-      work.of(ElementClass::OneByOne) += copiesInPieces(graph, *product, work.products.back());
+      work.of(Access::Pieces) += copiesInPieces(graph, *product, work.products.back());
     } else if (attention) {
       countAttention();
     } else if ((windowSums = findWindowSums(nest))) {
@@ -657,14 +638,14 @@ static void countScatter(stablehlo::ScatterOp op, KernelWork &work) {
   }
 }
 
+// Positions of a window are compared one by one, where the best of them is added to.
 static void countSelectAndScatter(stablehlo::SelectAndScatterOp op, KernelWork &work) {
   double window = 1;
   if (auto sizes = op.getWindowDimensions())
     for (int64_t size : *sizes)
       window *= double(size);
   double elements = elementsOf(op->getOperand(1));
-  work.of(Folding::Stepwise) += 2 * elements * window;
-  work.of(Access::Scattered) += elements;
+  work.of(Access::Scattered) += elements * (window + 1);
   work.flops += elements * window;
   work.moved += bytesOf(op->getResult(0));
 }

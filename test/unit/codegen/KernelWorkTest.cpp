@@ -150,6 +150,57 @@ TEST(KernelWork, SumsThatNoVectorsRunAlongAreOfSingleElements) {
   EXPECT_EQ(work.of(ElementClass::OneByOne), 64 * 16 * 3);
 }
 
+// Each position of a window is compared by itself.
+TEST(KernelWork, PlacesOfTheLargestAreLookedForOneByOne) {
+  cost::KernelWork work =
+      workOfText("(%x: tensor<4x16x16xf32>, %s: tensor<4x8x8xf32>) -> tensor<4x16x16xf32>", R"(
+    %z = stablehlo.constant dense<0.0> : tensor<f32>
+    %y = "stablehlo.select_and_scatter"(%x, %s, %z) <{padding = dense<[[0, 0], [1, 0], [1, 0]]> : tensor<3x2xi64>, window_dimensions = array<i64: 1, 3, 3>, window_strides = array<i64: 1, 2, 2>}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %m = stablehlo.compare GE, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      stablehlo.return %m : tensor<i1>
+    }, {
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %t = stablehlo.add %a, %b : tensor<f32>
+      stablehlo.return %t : tensor<f32>
+    }) : (tensor<4x16x16xf32>, tensor<4x8x8xf32>, tensor<f32>) -> tensor<4x16x16xf32>
+    exec.yield %y : tensor<4x16x16xf32>)");
+  EXPECT_EQ(work.of(Access::Scattered), 4 * 8 * 8 * (9 + 1));
+  EXPECT_EQ(work.of(Folding::Stepwise), 0);
+}
+
+// A sine is longer than log(1 + x), a logarithm shorter; of f64 those are three times as long as in f32.
+TEST(KernelWork, FunctionsTakeWhatTheirInstructionsDo) {
+  auto functionsIn = [](const std::string &op, const std::string &element) {
+    std::string type = "tensor<64x" + element + ">";
+    return workOfText("(%x: " + type + ") -> " + type, "    %y = stablehlo." + op + " %x : " +
+                                                           type + "\n    exec.yield %y : " + type)
+               .of(ElementClass::Function) /
+           64;
+  };
+  EXPECT_EQ(functionsIn("log_plus_one", "f32"), 1);
+  EXPECT_NEAR(functionsIn("sine", "f32"), 1.26, 0.01);
+  EXPECT_NEAR(functionsIn("log", "f32"), 0.68, 0.01);
+  EXPECT_EQ(functionsIn("log_plus_one", "f64"), 6);
+  EXPECT_EQ(functionsIn("exponential", "f64"), 2);
+}
+
+// Channels first, rows of small images lie in short pieces.
+TEST(KernelWork, SmallImagesAreCopiedInPieces) {
+  auto workOfImages = [](const std::string &side) {
+    std::string image = "tensor<4x64x" + side + "x" + side + "xf32>";
+    return workOfText(
+        "(%x: " + image + ", %w: tensor<64x64x3x3xf32>) -> " + image,
+        "    %y = stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->"
+        "[b, f, 0, 1], window = {stride = [1, 1], pad = [[1, 1], [1, 1]]} "
+        "{batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (" +
+            image + ", tensor<64x64x3x3xf32>) -> " + image + "\n    exec.yield %y : " + image);
+  };
+  EXPECT_GT(workOfImages("4").of(Access::Pieces), 0);
+  EXPECT_EQ(workOfImages("4").of(ElementClass::OneByOne), 0);
+  EXPECT_EQ(workOfImages("16").of(Access::Pieces), 0);
+}
+
 // Attention of bf16 goes by pairs of k, but where their number is odd.
 TEST(KernelWork, ProductsOfPairsAreNotWidened) {
   auto isWidened = [](const std::string &k) {
