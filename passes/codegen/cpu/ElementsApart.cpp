@@ -39,12 +39,9 @@ Value Emitter::loadFarApart(Node *node, Value base, int64_t stride) {
                            b.CreateNSWAdd(base, i64(static_cast<int64_t>(first) * stride + start)));
       // Nothing behind the last one is read.
       unsigned count = places.back() + 1;
-      llvm::SmallVector<llvm::Constant *> exists;
-      for (unsigned lane = 0; lane < inRegister; ++lane)
-        exists.push_back(b.getInt1(lane < count));
       bool isWhole = end <= (inRegister - 1) * stride + 1;
       parts.push_back({isWhole ? b.CreateAlignedLoad(vector, from, align)
-                               : maskedLoad(vector, from, align, llvm::ConstantVector::get(exists)),
+                               : maskedLoad(vector, from, align, maskOfFirst(b, count, inRegister)),
                        std::move(places)});
     }
     while (parts.size() > 1) {
@@ -93,7 +90,9 @@ void Emitter::storeColumns(Value pointer, llvm::ArrayRef<Column> columns) {
   int64_t stride = 0;
   if (vector)
     split(columns[0].offset, base, stride, perLane);
-  if (stride != count || perLane || vector->laneMask) {
+  std::optional<unsigned> there =
+      vector ? firstLanes(vector->laneMask, vector->lanes) : std::nullopt;
+  if (stride != count || perLane || !there) {
     for (const Column &column : columns)
       store(pointer, column.kind, column.offset, column.value);
     return;
@@ -111,10 +110,14 @@ void Emitter::storeColumns(Value pointer, llvm::ArrayRef<Column> columns) {
     for (const auto &column : registers)
       ofPart.push_back(column[part]);
     for (int64_t number = 0; number < count; ++number) {
-      int64_t first = (part * count + number) * inRegister;
+      int64_t first = (part * count + number) * inRegister, left = *there * count - first;
+      if (left <= 0)
+        continue;
       Value to = element(pointer, kind, first ? b.CreateNSWAdd(base, i64(first)) : base);
       Value all = sideBySide(b, ofPart, number);
-      if (streams && inRegister * byteSize(kind) >= 16)
+      if (left < inRegister)
+        b.CreateMaskedStore(all, to, llvm::Align(byteSize(kind)), maskOfFirst(b, left, inRegister));
+      else if (streams && inRegister * byteSize(kind) >= 16)
         storePastCaches(all, to, inRegister * byteSize(kind), /*isNarrow=*/false);
       else
         b.CreateAlignedStore(all, to, llvm::Align(byteSize(kind)));

@@ -173,6 +173,7 @@ private:
   bool reachesFar(Node *node);
   Value gather(Node *node, Value base, int64_t stride, Value laneOffsets, Value mask);
   int64_t mostApart(ElementKind kind) const;
+  Value loadApart(Node *node, Value base, int64_t stride, unsigned count);
   Value loadFarApart(Node *node, Value base, int64_t stride);
   // Of elements near each other, at constant places: one load and a shuffle; null: it is not that.
   Value loadNear(Node *node, Value base, Value perLane, Value mask);
@@ -201,5 +202,10 @@ private:
   llvm::DenseMap<Node *, Value>
       locals; // External nodes and what is computed from them, in a reducer
 };
+
+// How many lanes are on, where these are the first ones and known; all without a mask.
+std::optional<unsigned> firstLanes(Value mask, unsigned lanes);
+// The mask of them.
+Value maskOfFirst(llvm::IRBuilder<> &b, unsigned count, unsigned lanes);
 
 } // namespace tessera::codegen

@@ -59,6 +59,26 @@ Value Emitter::emitIndex(Index index) {
   return index->constant ? b.CreateNSWAdd(sum, i64(index->constant)) : sum;
 }
 
+std::optional<unsigned> firstLanes(Value mask, unsigned lanes) {
+  if (!mask)
+    return lanes;
+  auto *known = llvm::dyn_cast<llvm::Constant>(mask);
+  unsigned count = 0;
+  while (known && count < lanes && known->getAggregateElement(count)->isOneValue())
+    ++count;
+  for (unsigned lane = count; known && lane < lanes; ++lane)
+    if (!known->getAggregateElement(lane)->isNullValue())
+      return std::nullopt;
+  return known && count ? std::optional(count) : std::nullopt;
+}
+
+Value maskOfFirst(llvm::IRBuilder<> &b, unsigned count, unsigned lanes) {
+  llvm::SmallVector<llvm::Constant *> exists;
+  for (unsigned lane = 0; lane < lanes; ++lane)
+    exists.push_back(b.getInt1(lane < count));
+  return llvm::ConstantVector::get(exists);
+}
+
 // Where the lanes' elements are beside those of the row that the loop is at; null: where it is.
 static Value lanePlaces(llvm::IRBuilder<> &b, const ShortRows &rows, Index index, unsigned lanes) {
   if (!index->coefficient(rows.row) && !index->coefficient(rows.column))
@@ -141,36 +161,35 @@ bool Emitter::reachesFar(Node *node) {
   return low < -near || high > elements + near;
 }
 
-// Read everything between, then pick. The parts of complex numbers share their loads this way.
-static Value loadApart(Emitter &e, Node *node, Value base, int64_t stride) {
-  auto &b = e.b;
+// Read everything between, then pick. The parts of complex numbers share their loads this way. Of the lanes
+// the first `count` are there.
+Value Emitter::loadApart(Node *node, Value base, int64_t stride, unsigned count) {
   llvm::Type *type = memoryType(node->kind, b.getContext());
-  unsigned width = e.vectorLevel()->lanes, part = std::min(width, 32u);
+  unsigned width = vectorLevel()->lanes, part = std::min(width, 32u);
   int64_t phase = (node->index->constant % stride + stride) % stride;
   for (auto [dim, factor] : node->index->dims)
     if (factor % stride)
       phase = 0;
   if (!node->index->nodes.empty())
     phase = 0;
-  llvm::SmallVector<llvm::Constant *> exists;
-  llvm::SmallVector<int> picks;
-  for (unsigned i = 0; i < part; ++i)
-    picks.push_back(phase + i * stride);
-  int64_t wide = llvm::PowerOf2Ceil(picks.back() + 1);
-  for (int64_t i = 0; i < wide; ++i)
-    exists.push_back(b.getInt1(i <= picks.back()));
-  llvm::Type *wideType = llvm::FixedVectorType::get(type, wide);
   llvm::SmallVector<Value> parts;
   for (unsigned lane = 0; lane < width; lane += part) {
-    Value place =
-        b.CreateNSWAdd(base, llvm::ConstantInt::getSigned(b.getInt64Ty(), lane * stride - phase));
-    Value all =
-        b.CreateMaskedLoad(wideType, e.element(e.bufferPointer(node->buffer()), node->kind, place),
-                           llvm::Align(byteSize(node->kind)), llvm::ConstantVector::get(exists),
-                           llvm::Constant::getNullValue(wideType));
+    unsigned here = std::clamp<int64_t>(int64_t(count) - lane, 0, part);
+    if (here == 0) {
+      parts.push_back(llvm::Constant::getNullValue(llvm::FixedVectorType::get(type, part)));
+      continue;
+    }
+    int64_t last = phase + (here - 1) * stride, wide = llvm::PowerOf2Ceil(last + 1);
+    llvm::SmallVector<int> picks;
+    for (unsigned i = 0; i < part; ++i)
+      picks.push_back(i < here ? phase + i * stride : llvm::PoisonMaskElem);
+    llvm::Type *wideType = llvm::FixedVectorType::get(type, wide);
+    Value place = b.CreateNSWAdd(base, i64(lane * stride - phase));
+    Value all = maskedLoad(wideType, element(bufferPointer(node->buffer()), node->kind, place),
+                           llvm::Align(byteSize(node->kind)), maskOfFirst(b, last + 1, wide));
     parts.push_back(b.CreateShuffleVector(all, picks));
   }
-  return e.fromMemory(node->kind, llvm::concatenateVectors(b, parts));
+  return fromMemory(node->kind, llvm::concatenateVectors(b, parts));
 }
 
 Value Emitter::load(Node *node) {
@@ -212,8 +231,9 @@ Value Emitter::load(Node *node) {
                        : b.CreateAlignedLoad(vectorType, first, align);
     return fromMemory(node->kind, b.CreateVectorReverse(value));
   }
-  if (stride >= 2 && stride <= 4 && !perLane && !mask)
-    return loadApart(*this, node, base, stride);
+  std::optional<unsigned> there = firstLanes(mask, width);
+  if (stride >= 2 && stride <= 4 && !perLane && there)
+    return loadApart(node, base, stride, *there);
   if (stride > 4 && stride <= mostApart(node->kind) && !perLane && !mask)
     return loadFarApart(node, base, stride);
   if (!stride && perLane && !node->mask)
