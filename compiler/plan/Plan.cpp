@@ -99,8 +99,6 @@ public:
   }
 
 private:
-  static constexpr double kBetter = 2e-3; // that a plan is worth compiling
-
   std::string fail(const llvm::Twine &what) const {
     return ("error: " + llvm::Twine(options.inputName) + ": " + what).str();
   }
@@ -454,28 +452,14 @@ private:
     return *lastPrices;
   }
 
-  // The quickest of plans that were found by what hides, if it is counted below the one that was chosen.
   void compileHidden(plan::AssignmentPrices &prices, llvm::ArrayRef<plan::Assignment> plans) {
-    std::optional<Candidate> quickest;
-    double least = planned.best->likely * (1 - kBetter);
-    for (const plan::Assignment &each : plans) {
-      Candidate candidate;
-      candidate.folded = each;
-      count(candidate, prices, searchOptions());
-      if (candidate.likely < least) {
-        least = candidate.likely;
-        quickest = std::move(candidate);
-      }
-    }
-    if (!quickest)
+    std::vector<Candidate> better =
+        betterHidden(candidates, *planned.best, plans, prices, searchOptions());
+    if (better.empty())
       return;
-    quickest->kind = nameOf(candidates, *planned.best->onMesh, quickest->folded);
-    quickest->onMesh = planned.best->onMesh;
-    quickest->lowerBound = planned.best->lowerBound;
-    quickest->leastComputing = planned.best->leastComputing;
-    quickest->isFound = true;
-    tryCandidate(source, *quickest, {});
-    candidates.push_back(std::move(*quickest));
+    for (Candidate &each : better)
+      tryCandidate(source, each, {});
+    std::move(better.begin(), better.end(), std::back_inserter(candidates));
     planned.others.clear();
     choose(); // there is one at least
   }

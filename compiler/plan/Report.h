@@ -21,6 +21,7 @@ struct Candidate {
   // Seconds where communication hides behind launches, and where behind half of them: what takes least of the
   // one, then of the other, is compiled first.
   double likely = 0, cautious = 0;
+  double wary = 0; // where some of what could hide is waited for
   // Where communication hides behind computing, and what no plan on the mesh is below then; 0: not known.
   plan::HiddenTime hiding;
   double hidingBound = 0;

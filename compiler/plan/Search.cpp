@@ -2,6 +2,7 @@
 
 #include "lib/plan/Search.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <set>
@@ -38,6 +39,7 @@ void count(Candidate &candidate, plan::AssignmentPrices &prices, const plan::Opt
   plan::HiddenTime time = plan::hiddenTimeOf(prices, parts);
   candidate.likely = time.seconds();
   candidate.cautious = time.cautiousSeconds();
+  candidate.wary = time.warySeconds();
   double capacity = options.memory ? double(options.memory) : plan::kImpossible;
   plan::AssignmentPrices::Fitted fitted = prices.fitted(candidate.folded, capacity);
   candidate.bytes = fitted.bytes;
@@ -45,6 +47,7 @@ void count(Candidate &candidate, plan::AssignmentPrices &prices, const plan::Opt
   candidate.seconds += candidate.again;
   candidate.likely += candidate.again;
   candidate.cautious += candidate.again;
+  candidate.wary += candidate.again;
 }
 
 std::vector<Candidate> candidatesOn(const OnMesh &onMesh, const plan::KnownPlans &known,
@@ -134,6 +137,42 @@ void compileBest(const Source &source, std::vector<Candidate> &candidates, int e
   tryThose((most + 2) / 3, isFound);
   tryThose((2 * most + 2) / 3, isPure);
   tryThose(most, [](const Candidate &) { return true; });
+}
+
+std::vector<Candidate> betterHidden(llvm::ArrayRef<Candidate> candidates, const Candidate &chosen,
+                                    llvm::ArrayRef<plan::Assignment> plans,
+                                    plan::AssignmentPrices &prices, const plan::Options &options) {
+  std::vector<Candidate> found;
+  for (const plan::Assignment &each : plans) {
+    bool isTried = llvm::any_of(candidates, [&](const Candidate &known) {
+      return known.isTried && known.onMesh == chosen.onMesh &&
+             isSamePlan(chosen.onMesh->folded(), known.folded, each);
+    });
+    if (isTried)
+      continue;
+    Candidate &candidate = found.emplace_back();
+    candidate.folded = each;
+    count(candidate, prices, options);
+    candidate.kind = nameOf(candidates, *chosen.onMesh, each);
+    candidate.onMesh = chosen.onMesh;
+    candidate.lowerBound = chosen.lowerBound;
+    candidate.leastComputing = chosen.leastComputing;
+    candidate.isFound = true;
+  }
+  llvm::SmallSetVector<size_t, 2> least;
+  for (auto [by, less] :
+       {std::pair(&Candidate::likely, kBetter), std::pair(&Candidate::wary, 0.0)}) {
+    std::optional<size_t> best;
+    for (auto [number, each] : llvm::enumerate(found))
+      if (each.*by < (best ? found[*best].*by : chosen.*by * (1 - less)))
+        best = number;
+    if (best)
+      least.insert(*best);
+  }
+  std::vector<Candidate> better;
+  for (size_t number : least)
+    better.push_back(std::move(found[number]));
+  return better;
 }
 
 } // namespace tessera::planning

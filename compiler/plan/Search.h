@@ -28,4 +28,12 @@ void tryCandidate(const Source &source, Candidate &candidate, TrialWishes wishes
 // Compiles the best of them, and the best of each kind; of those that fit the quickest wins.
 void compileBest(const Source &source, std::vector<Candidate> &candidates, int effort);
 
+constexpr double kBetter = 2e-3; // that a plan is worth compiling
+
+// Of plans that were found by what hides the quickest, and the quickest where some of that is waited for: if
+// they are counted below the one that was chosen, on whose mesh they are, and were not compiled yet.
+std::vector<Candidate> betterHidden(llvm::ArrayRef<Candidate> candidates, const Candidate &chosen,
+                                    llvm::ArrayRef<plan::Assignment> plans,
+                                    plan::AssignmentPrices &prices, const plan::Options &options);
+
 } // namespace tessera::planning

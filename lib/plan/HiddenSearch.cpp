@@ -64,16 +64,9 @@ HiddenFound searchHidden(AssignmentPrices &prices, llvm::ArrayRef<const Assignme
   std::vector<HiddenTime> times;
   for (const Assignment *each : known)
     times.push_back(hiddenTimeOf(prices, *each));
-  std::vector<double> tried;
-  bool isThorough = false;
-  for (int round = 0; round < kMostShares && !isThorough; ++round) {
-    double share = std::max(bestShare(times), kLeastShare);
-    // Where no other share is better, more is found out for this one.
-    isThorough =
-        llvm::any_of(tried, [&](double each) { return std::abs(each - share) < kLeastShare; });
-    tried.push_back(share);
-    Weights weights = weightsOf(share);
-    prices.setWeights(weights);
+  // The least of the sums of one share, which begins with all that is known.
+  auto searchAt = [&](double share, bool isThorough) {
+    prices.setWeights(weightsOf(share));
     std::vector<const Assignment *> starts(known.begin(), known.end());
     for (const Assignment &each : found.plans)
       starts.push_back(&each);
@@ -83,12 +76,23 @@ HiddenFound searchHidden(AssignmentPrices &prices, llvm::ArrayRef<const Assignme
           std::max(found.lowerBound, best.lowerBound + (1 - share) * launching(prices));
     times.push_back(hiddenTimeOf(prices, best.values));
     found.plans.push_back(std::move(best.values));
+  };
+  std::vector<double> tried;
+  bool isThorough = false;
+  for (int round = 0; round < kMostShares && !isThorough; ++round) {
+    double share = std::max(bestShare(times), kLeastShare);
+    // Where no other share is better, more is found out for this one.
+    isThorough =
+        llvm::any_of(tried, [&](double each) { return std::abs(each - share) < kLeastShare; });
+    tried.push_back(share);
+    searchAt(share, isThorough);
     double least = kImpossible;
     for (const HiddenTime &time : times)
       least = std::min(least, time.seconds());
     if (isProven(prices.getProgram(), least, found.lowerBound))
       break;
   }
+  searchAt(kWary, /*isThorough=*/false);
   if (found.lowerBound > 0) // a sum at one share may be below what computing takes alone
     found.lowerBound = std::max(found.lowerBound, prices.leastComputing() + launching(prices));
   return found;

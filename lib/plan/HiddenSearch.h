@@ -20,6 +20,10 @@ namespace tessera::plan {
 
 constexpr double kBeside = 0.5; // of computing, that goes on beside communication
 
+// Of what could hide, that is waited for all the same: what is beside one value is beside others, too. Compiled
+// programs wait for anything from nothing to a seventh. Plans are found by it; it is in no bound of theirs.
+constexpr double kWary = 0.06;
+
 // What is counted for that share.
 inline Weights weightsOf(double share) { return {1 - kBeside * share, share}; }
 
@@ -32,6 +36,7 @@ struct HiddenTime {
   double cautiousSeconds() const {
     return at(0) + std::max(0.0, hidden - kBeside * (computing + launches));
   }
+  double warySeconds() const { return seconds() + kWary * hidden; }
   double at(double share) const { return computing + launches + exposed + share * excess(); }
 };
 
@@ -44,7 +49,7 @@ HiddenTime hiddenTimeOf(AssignmentPrices &prices, const StepParts &parts);
 double bestShare(llvm::ArrayRef<HiddenTime> times);
 
 struct HiddenFound {
-  std::vector<Assignment> plans; // one for each share that was tried
+  std::vector<Assignment> plans; // one for each share that was tried, kWary the last
   double lowerBound = 0;         // of T
 };
 
