@@ -30,6 +30,12 @@ void addElementwise(Programs &to, bool quick) {
                  repeat(3, [](Body &body, const std::string &x,
                               const std::string &type) { return body.damped(x, type); }),
                  "bf16");
+  // So many that a processor does not look as far ahead as the next vector's.
+  auto damped = [](Body &body, const std::string &x, const std::string &type) {
+    return body.damped(x, type);
+  };
+  to.elementwise("long chain", {4096}, 5e-9, repeat(32, damped));
+  to.elementwise("long chain of bf16", {4096}, 2e-8, repeat(12, damped), "bf16");
   to.elementwise("division", sizes, 5e-10,
                  repeat(3, [](Body &body, const std::string &x, const std::string &type) {
                    std::string one = body.number("1.0", type);

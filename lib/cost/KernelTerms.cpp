@@ -4,18 +4,23 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace tessera::cost {
 
-static constexpr const char *kNames[kTerms] = {
-    "arithmetic",     "division",        "exponential", "function", "one_by_one",
-    "narrowed",       "columns",         "rows",        "stepwise", "chain",
-    "halves",         "attended",        "turned",      "strided",  "far",
-    "gathered",       "sorted",          "scattered",   "pieces",   "product_f32",
-    "product_bf16",   "product_f64",     "runs",        "results",  "copied",
-    "copied_turned",  "copied_computed", "begins",      "library",  "warm_strips",
-    "cold_strips",    "memory_strips",   "warm",        "streams",  "written_strips",
-    "memory_streams", "memory_written",  "exchanged",   "combined"};
+static constexpr const char *kNames[] = {
+    "arithmetic",     "division",       "exponential",   "function",
+    "one_by_one",     "narrowed",       "waiting",       "columns",
+    "rows",           "stepwise",       "chain",         "halves",
+    "attended",       "turned",         "strided",       "far",
+    "gathered",       "sorted",         "scattered",     "pieces",
+    "product_f32",    "product_bf16",   "product_f64",   "runs",
+    "results",        "copied",         "copied_turned", "copied_computed",
+    "begins",         "library",        "warm_strips",   "cold_strips",
+    "memory_strips",  "warm",           "streams",       "written_strips",
+    "memory_streams", "memory_written", "exchanged",     "combined",
+};
+static_assert(std::size(kNames) == kTerms);
 
 const char *nameOf(Term term) { return kNames[static_cast<unsigned>(term)]; }
 bool isKindOfWork(llvm::StringRef name) { return llvm::is_contained(kNames, name); }

@@ -22,6 +22,7 @@ enum class Term : uint8_t {
   Function,
   OneByOne, // elements
   Narrowed, // lanes
+  Waiting,  // operations times cycles
   Columns,
   Rows,
   Stepwise,

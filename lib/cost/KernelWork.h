@@ -18,8 +18,11 @@ enum class ElementClass : uint8_t {
   Function,    // log sin cos tan pow erf cbrt ..: longer polynomials, and more cases
   OneByOne,    // no vector instructions: integer division; counted in elements
   Narrowed,    // numbers of f32 that become floats of 16 bits
+  // Of operations that wait for the one before, and for which nothing else is done: operations times
+  // cycles (passes/codegen/kernel/WaitingChains.h).
+  Waiting
 };
-constexpr unsigned elementClasses = 6;
+constexpr unsigned elementClasses = 7;
 
 // Sums and other foldings of many elements into one, in lanes of four bytes of their inputs.
 enum class Folding : uint8_t {

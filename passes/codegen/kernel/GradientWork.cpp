@@ -1,8 +1,9 @@
 #include "passes/codegen/kernel/GradientWork.h"
 #include "passes/codegen/kernel/ContractionWork.h"
+#include "passes/codegen/kernel/ElementWork.h"
 #include "passes/codegen/kernel/InnerProducts.h"
-#include "passes/codegen/kernel/KernelWork.h"
 #include "passes/codegen/kernel/Partition.h"
+#include "passes/codegen/kernel/WaitingChains.h"
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/MathExtras.h"
@@ -80,8 +81,15 @@ cost::KernelWork workOf(const JointNests &nests, const GradientLoops &gradient) 
     for (Node *node : Graph::reachable({loops.product}))
       inProducts.insert(node);
   DimSet ofQueries = setOf(gradient.rows), ofKeys = setOf(gradient.columns);
-  for (Node *node : Graph::reachable(gradient.factors))
-    if (!inProducts.contains(node) && (node->deps & ofQueries) && (node->deps & ofKeys)) {
+  std::vector<Node *> ofFactors = Graph::reachable(gradient.factors);
+  auto isOfPairs = [&](Node *node) {
+    return !inProducts.contains(node) && (node->deps & ofQueries) && (node->deps & ofKeys);
+  };
+  work.of(cost::ElementClass::Waiting) += waitsOf(ofFactors, [&](Node *node) {
+    return isOfPairs(node) && node->op != Op::Load ? computed : 0;
+  });
+  for (Node *node : ofFactors)
+    if (isOfPairs(node)) {
       countOperation(node, computed, work);
       work.flops += countsAsFlop(node) ? pairs : 0;
       if (node->op == Op::Load)

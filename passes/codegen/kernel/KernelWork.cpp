@@ -5,7 +5,7 @@
 #include "dialects/stablehlo/TensorTypes.h"
 #include "passes/codegen/kernel/AttentionLoops.h"
 #include "passes/codegen/kernel/ContractionWork.h"
-#include "passes/codegen/kernel/FunctionWork.h"
+#include "passes/codegen/kernel/ElementWork.h"
 #include "passes/codegen/kernel/GradientWork.h"
 #include "passes/codegen/kernel/GroupedProduct.h"
 #include "passes/codegen/kernel/LibraryCall.h"
@@ -16,6 +16,7 @@
 #include "passes/codegen/kernel/SortOrder.h"
 #include "passes/codegen/kernel/TermRange.h"
 #include "passes/codegen/kernel/TurnedLoads.h"
+#include "passes/codegen/kernel/WaitingChains.h"
 #include "passes/codegen/kernel/WindowSums.h"
 #include "passes/codegen/kernel/WorkMemo.h"
 
@@ -33,114 +34,6 @@ using cost::Access;
 using cost::ElementClass;
 using cost::Folding;
 using cost::KernelWork;
-
-// Lanes of four bytes that an operation on one element takes.
-static double lanesOf(ElementKind kind) {
-  if (isNarrowFloat(kind) || kind == ElementKind::I1)
-    return 1;
-  return double(byteSize(kind)) / 4;
-}
-
-bool countsAsFlop(Node *node) {
-  return isFunction(node->op) ||
-         (node->op >= Op::Add && node->op <= Op::RoundEven && isFloat(node->kind));
-}
-
-// Floats of 16 bits are computed in f32: widened by two operations where they are loaded, narrowed
-// where they are stored, and both after each operation that rounds (Arithmetic.cpp).
-static bool isHalfFloat(ElementKind kind) { return isNarrowFloat(kind) && !isTinyFloat(kind); }
-static constexpr double kWiden = 2;
-
-static void countRounding(double times, KernelWork &work) {
-  work.of(ElementClass::Narrowed) += times;
-  work.of(ElementClass::Arithmetic) += kWiden * times;
-}
-
-// NaN counts, and -0 is less than 0: of floats these are several instructions.
-static constexpr double kExtremum = 6;
-// And of a number and its place as the best ones yet.
-static constexpr double kBest = 6;
-
-static constexpr double kRoot = 1.3; // of a division
-
-static bool isExtremum(Op op, ElementKind kind) {
-  return isFloat(kind) && (op == Op::Max || op == Op::Min);
-}
-
-static bool rounds(Op op) {
-  switch (op) {
-  case Op::Add:
-  case Op::Sub:
-  case Op::Mul:
-  case Op::Div:
-  case Op::Convert:
-    return true;
-  default:
-    return isFunction(op) || op == Op::Sqrt || op == Op::Rsqrt;
-  }
-}
-
-// One evaluation of the node.
-void countOperation(Node *node, double times, KernelWork &work) {
-  ElementKind kind = node->op == Op::Compare ? node->operands[0]->kind : node->kind;
-  double lanes = lanesOf(kind) * times;
-  if (isHalfFloat(kind) && rounds(node->op) && !scalesExactly(node->op, kind, node))
-    countRounding(times, work);
-  switch (node->op) {
-  case Op::Keep:
-    work.moved += times * double(byteSize(kind));
-    return;
-  case Op::Load:
-  case Op::Constant:
-  case Op::External:
-  case Op::Reduced:
-  case Op::Bitcast:
-    return;
-  case Op::Div:
-  case Op::Rem:
-    if (isInteger(kind) && node->operands[1]->op == Op::Constant)
-      work.of(ElementClass::Arithmetic) += 6 * lanes; // by a product
-    else if (isInteger(kind) || (node->op == Op::Rem && byteSize(kind) == 8))
-      work.of(ElementClass::OneByOne) += times;
-    else if (node->op == Op::Rem) // in f64
-      work.of(ElementClass::Division) += 4 * lanes;
-    else
-      work.of(isPowerOfTwo(node->operands[1]) ? ElementClass::Arithmetic
-                                              : ElementClass::Division) += lanes;
-    return;
-  case Op::Rsqrt: // a root and a division
-    work.of(ElementClass::Division) += (kRoot + 1) * lanes;
-    return;
-  case Op::Sqrt:
-    work.of(ElementClass::Division) += kRoot * lanes;
-    return;
-  case Op::FloorDiv:
-  case Op::FloorRem:
-    work.of(ElementClass::Division) += lanes;
-    return;
-  case Op::Convert: {
-    ElementKind from = node->operands[0]->kind;
-    if (isHalfFloat(from) && kind == ElementKind::F32)
-      return; // as which it is held
-    bool isTiny = isTinyFloat(from) || isTinyFloat(kind);
-    work.of(ElementClass::Arithmetic) += (isTiny ? 8 : 1) * std::max(lanesOf(from) * times, lanes);
-    return;
-  }
-  default:
-    break;
-  }
-  if (!isFunction(node->op)) {
-    work.of(ElementClass::Arithmetic) += (isExtremum(node->op, kind) ? kExtremum : 1) * lanes;
-  } else if (kind == ElementKind::F64) {
-    work.of(ElementClass::Function) += doubleFunctionsOf(node->op) * lanes;
-  } else {
-    std::optional<double> exponentials = exponentialsOf(node->op);
-    work.of(exponentials ? ElementClass::Exponential : ElementClass::Function) +=
-        exponentials.value_or(functionsOf(node->op)) * lanes;
-    if (node->op == Op::Logistic || node->op == Op::Tanh)
-      work.of(ElementClass::Division) += lanes;
-  }
-}
 
 namespace {
 
@@ -192,6 +85,7 @@ public:
       else if (!node->local)
         countOperation(node, padded(node, times), isOneByOne(node));
     }
+    countWaits();
     double points = pointsOf(setOf(nest.dims));
     for (const Root &root : nest.roots) {
       if (root.isPart) {
@@ -202,8 +96,7 @@ public:
       }
       double stored = root.isOfRow ? pointsOf(root.offset->deps) : points;
       work.moved += stored * byteSize(root.kind);
-      if (isHalfFloat(root.kind))
-        work.of(ElementClass::Narrowed) += stored;
+      countStore(root, stored);
     }
     if (!product && !vector.empty())
       work.runs += points / extentOf(vector);
@@ -262,6 +155,19 @@ private:
     work += own;
   }
 
+  // Of what vectors compute, chains that are too long to be hidden.
+  void countWaits() {
+    auto times = [&](Node *node) {
+      bool isComputed = node->op != Op::Load && node->op != Op::Reduced && !node->local &&
+                        !inProduct.contains(node);
+      if (!isComputed || !(node->deps & (keys ? keys : setOf(alongOf(node)))))
+        return 0.0;
+      double points = pointsOf(node->deps);
+      return keys ? points * shareOfKeys * paddingOfKeys : padded(node, points);
+    };
+    work.of(ElementClass::Waiting) += waitsOf(live, times);
+  }
+
   // What the vector loop is for this node.
   const LoopGroup &alongOf(Node *node) const {
     return !rows.empty() && (vector.empty() || (node->deps & setOf(rows))) ? rows : vector;
@@ -316,9 +222,22 @@ private:
     }
   }
 
+  // Bytes from one element to the next, of which lines have two.
+  static constexpr int64_t mostInLine = 32;
+
+  // Elements that do not lie one after the other are written one by one, as they are read.
+  void countStore(const Root &root, double times) {
+    if (isHalfFloat(root.kind))
+      work.of(ElementClass::Narrowed) += times;
+    if (product || keys || vector.empty() || !root.offset)
+      return;
+    int64_t stride = std::abs(strideOf(root.offset, vector).value_or(mostInLine));
+    if (stride > 1)
+      work.of(stride * int64_t(byteSize(root.kind)) <= mostInLine ? Access::Gathered
+                                                                  : Access::Strided) += times;
+  }
+
   void countLoad(Node *node, double times) {
-    constexpr int64_t mostInLine =
-        32; // bytes from one element to the next, of which lines have two
     double bytes = double(byteSize(node->kind));
     const LoopGroup &along = alongOf(node);
     bool readsWhereDataSays = llvm::any_of(node->index->nodes, [&](auto pair) {
@@ -510,7 +429,7 @@ static bool countNests(const KernelSource &kernel, KernelWork &work) {
     NestGraph nest(kernel, outputs, /*update=*/i < updates);
     if (elementsOf(kernel.outputs()[outputs[0]]) == 0)
       continue;
-    if (!nest.build())
+    if (!nest.build() || !nest.writeOutColumns())
       return false;
     KernelWork own;
     std::vector<Box> boxes = nest.boxes();

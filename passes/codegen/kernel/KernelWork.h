@@ -13,10 +13,6 @@ cost::KernelWork workOf(const KernelSource &kernel);
 // what they update, so that the rest of it is copied.
 cost::KernelWork workOf(mlir::Operation *kernel, llvm::ArrayRef<unsigned> apart = {});
 
-// Adds what one node does when it is computed `times` times.
-void countOperation(Node *node, double times, cost::KernelWork &work);
-bool countsAsFlop(Node *node);
-
 // Of the nodes of a nest over its loops' bounds, without the arrays' bytes.
 cost::KernelWork workOf(const NestGraph &nest);
 

@@ -88,6 +88,39 @@ TEST(KernelWork, FloatsOf16BitsAreConvertedAtEachRounding) {
   EXPECT_EQ(work.of(ElementClass::Narrowed), 2 * 1024);
 }
 
+// Each of a chain waits for the one before; other vectors' operations hide that until it is too long.
+TEST(KernelWork, LongChainsWait) {
+  auto waits = [](int count, const std::string &element) {
+    std::string type = "tensor<1024x" + element + ">", text, x = "%x";
+    for (int i = 0; i < count; ++i) {
+      std::string next = "%n" + std::to_string(i);
+      text += next + " = stablehlo.multiply " + x + ", %y : " + type + "\n";
+      x = next;
+    }
+    return workOfText("(%x: " + type + ", %y: " + type + ") -> " + type,
+                      text + "exec.yield " + x + " : " + type)
+        .of(ElementClass::Waiting);
+  };
+  EXPECT_EQ(waits(16, "f32"), 0);
+  EXPECT_EQ(waits(32, "f32"), 64.0 * 32 * (32 * 4 - 64)); // vectors, operations, cycles
+  EXPECT_EQ(waits(64, "i32"), 0); // a cycle each, as random bits are made of
+  EXPECT_EQ(waits(4, "bf16"), 0);
+  EXPECT_EQ(waits(16, "bf16"), 64.0 * 64 * (16 * 16 - 64)); // each is rounded by three more
+}
+
+// Pairs that change places, as rotary embeddings do: vectors of rows' pairs, of which each half is read and
+// written two apart. By its last dimension it would be loops of one element.
+TEST(KernelWork, PiecesOfShortRowsAreWrittenElementsApart) {
+  cost::KernelWork work = workOfText("(%x: tensor<64x32x2xf32>) -> tensor<64x32x2xf32>", R"(
+    %a = stablehlo.slice %x [0:64, 0:32, 0:1] : (tensor<64x32x2xf32>) -> tensor<64x32x1xf32>
+    %b = stablehlo.slice %x [0:64, 0:32, 1:2] : (tensor<64x32x2xf32>) -> tensor<64x32x1xf32>
+    %n = stablehlo.negate %b : tensor<64x32x1xf32>
+    %y = stablehlo.concatenate %n, %a, dim = 2 : (tensor<64x32x1xf32>, tensor<64x32x1xf32>) -> tensor<64x32x2xf32>
+    exec.yield %y : tensor<64x32x2xf32>)");
+  EXPECT_EQ(work.of(Access::Gathered), 2 * 64 * 32 * 2); // read and written
+  EXPECT_EQ(work.runs, 1);
+}
+
 TEST(KernelWork, ExtremaOfFloatsAreSeveralInstructions) {
   cost::KernelWork work = workOfText("(%x: tensor<64x128xf32>) -> tensor<64xf32>", R"(
     %i = stablehlo.constant dense<0xFF800000> : tensor<f32>
