@@ -3,7 +3,7 @@ asks for once (its processor's cache has them then); counted by the stand-in for
 launch ($TESSERA_EMULATOR_SAMPLE), so that programs of any size are done soon. Inputs are random ones, and what is computed of parts is no
 result: only counts are looked at.
 
-  counted.py [--architecture=sm_80] [--blocks=N] [--all] FILE.mlir ..      without files: the training step of examples/char_transformer
+  counted.py [--architecture=sm_80] [--blocks=N] [--all] FILE.mlir ..      without files: the training step of examples/char_transformer, and pieces.mlir
 
 A fused kernel may take 1.05 times the least bytes, in 1.1 times the sectors of these. Products read tiles of their operands again, and what has
 a gather or the like goes where data says: those have no bound, and are printed with --all. Banks: of products and transposes, 1.05 times
@@ -19,7 +19,7 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-EXAMPLE = os.path.join(HERE, "..", "..", "examples", "char_transformer", "train_step.mlir")
+EXAMPLES = [os.path.join(HERE, "..", "..", "examples", "char_transformer", "train_step.mlir"), os.path.join(HERE, "pieces.mlir")]
 BIN = os.environ.get("TESSERA_BIN", os.path.join(HERE, "..", "..", "build", "bin"))
 BYTES, SECTORS, BANKS = 1.05, 1.1, 1.05
 SLACK = 8  # sectors: at the ends of arrays, and of numbers that a kernel reads beside them
@@ -64,7 +64,7 @@ def row_of(name, count):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", nargs="*", default=[EXAMPLE])
+    parser.add_argument("files", nargs="*", default=EXAMPLES)
     parser.add_argument("--architecture", default="sm_80")
     parser.add_argument("--blocks", type=int, default=2)
     parser.add_argument("--all", action="store_true")

@@ -36,6 +36,14 @@ def concatenated(x, y):
     return jnp.concatenate([x, -y, x], axis=1), jnp.pad(y, ((1, 2), (0, 3)), constant_values=7)
 
 
+@program((1, 70, 8, 16), (1, 70, 1, 8), (2, 3, 18, 17), (41, 700), dtypes=["bfloat16", "float32", "float32", "float32"])
+def pieces_of_rows(x, angles, image, rows):
+    """A block has all pieces of some rows, the last of which are not there; of a few long rows each piece has blocks."""
+    sines = jnp.sin(angles).astype(x.dtype)
+    turned = jnp.concatenate([-x[..., 8:], x[..., :8]], axis=-1) * jnp.concatenate([sines, sines], axis=-1)
+    return x + turned, jnp.pad(image, ((0, 0), (0, 0), (1, 1), (2, 1))), jnp.concatenate([rows, 2 * rows, rows[:, :5]], axis=1)
+
+
 @program((64, 96), dtypes="bfloat16", least=1.05)
 def bf16(x):
     return x * x + jnp.bfloat16(0.3), jnp.tanh(x.astype(jnp.float32))

@@ -42,4 +42,9 @@ int64_t elementsOfThread(int64_t size, int64_t widestBytes);
 // Blocks for `items`, one for each thread.
 int64_t blocksFor(int64_t items, const Launch &launch);
 
+// Of rows that are made of pieces side by side, as concatenations and paddings leave them, so many that a block has
+// with all of their pieces: sectors that two of these share are then one block's, and so is what both read. `items`: of
+// each piece in a row. 0: pieces are blocks of their own, as rows are long, or too few for a GPU.
+int64_t rowsWithPieces(int64_t rows, const std::vector<int64_t> &items, int64_t threads);
+
 } // namespace tessera::codegen::gpu

@@ -165,6 +165,10 @@ MUTANTS = [
            "a filter's places are lines of their own: right, but slow (the emulator counts it)"),
     mutant("gpu.channels-of-a-warp", TURNED, "point = b.CreateUDiv(point, ⟦extent⟧);", "e.i64(kWarp)",
            "the outer loop of a line goes on with each warp, not with each of its lines"),
+    mutant("gpu.pieces-past-the-last-row", "passes/codegen/gpu/NestKernel.cpp", "e.openIf(e.b.CreateICmpSLT(row, ⟦e.i64(rows)⟧));", "e.i64(rows + 1)",
+           "the last block has a row of pieces more than there is"),
+    mutant("gpu.pieces-of-the-first-row", "passes/codegen/gpu/NestKernel.cpp", "Value row = e.b.CreateNSWAdd(first, ⟦e.b.CreateUDiv(item, e.i64(items))⟧);", "e.i64(0)",
+           "all rows of a block are its first"),
     mutant("gpu.gaps-not-filled-up", TURNED, "at = b.CreateNSWAdd(at, ⟦whole⟧);", "e.i64(0)",
            "where the banks begin anew a line lies over the end of the one before"),
 ]

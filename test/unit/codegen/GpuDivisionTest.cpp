@@ -29,6 +29,17 @@ TEST(GpuDivisionTest, TheLastBlockMayHaveARest) {
   EXPECT_EQ(blocksFor(100, {0, 32}), 4);
 }
 
+TEST(GpuDivisionTest, ABlockHasAllPiecesOfShortRows) {
+  EXPECT_EQ(rowsWithPieces(1024, {1, 1}, 256), 256);
+  EXPECT_EQ(rowsWithPieces(1024, {30, 2}, 256), 8);
+  EXPECT_EQ(rowsWithPieces(4096, {100, 20, 20}, 256), 2);
+  EXPECT_EQ(rowsWithPieces(4096, {1000, 24}, 256), 1);
+  // Longer ones are apart, and those of which a GPU has too few.
+  EXPECT_EQ(rowsWithPieces(4096, {2000, 100}, 256), 0);
+  EXPECT_EQ(rowsWithPieces(100, {300, 10}, 256), 0);
+  EXPECT_EQ(rowsWithPieces(1, {1, 1}, 256), 0);
+}
+
 TEST(GpuDivisionTest, TilesLeaveNoProcessorIdle) {
   EXPECT_EQ(productTile(4096, 4096, 1, Multiplier::F32).rows, 128);
   EXPECT_EQ(productTile(4096, 4096, 1, Multiplier::Cores).rows, 128);
