@@ -85,7 +85,7 @@ public:
   Folded run() {
     numberValues();
     numberOps();
-    for (const Repeat &repeat : repeatsIn(opKinds, kLeastDistance))
+    for (const Repeat &repeat : repeatsIn(unformedKinds, kLeastDistance))
       for (size_t i = repeat.begin + repeat.distance; i < repeat.end; ++i)
         joinTensors(whole.graph.ops[i - repeat.distance], whole.graph.ops[i]);
     joinResults();
@@ -118,24 +118,18 @@ private:
     }
   }
 
+  // Which kernels ops are in does not say how their tensors lie: from some layer on, a value may be computed in
+  // other kernels than before.
   void numberOps() {
-    std::map<std::string, int32_t> kinds;
+    std::map<std::string, int32_t> kinds, unformed;
     for (auto [op, facts] : llvm::zip_equal(whole.graph.ops, whole.ops)) {
       std::string key;
       appendKey(key, op.rule);
       appendKey(key, int64_t(op.opClass));
       appendKey(key, int64_t(facts.moves));
       appendKey(key, int64_t(facts.isProduct));
-      for (double each : {op.flops, facts.flops, facts.times})
+      for (double each : {op.flops, facts.times})
         appendKey(key, each);
-      for (const KernelPart &part : facts.parts)
-        for (double each : {whole.kernels[part.kernel].flops, whole.kernels[part.kernel].bytes})
-          appendKey(key, each);
-      for (const auto *each : {&facts.operandTimes, &facts.reads})
-        for (double number : *each)
-          appendKey(key, number);
-      for (double write : facts.writes)
-        appendKey(key, write);
       for (int32_t factor : op.blocked)
         appendKey(key, factor);
       for (const auto *side : {&op.operands, &op.results})
@@ -144,6 +138,16 @@ private:
           appendKey(key, int64_t(llvm::find(op.operands, v) - op.operands.begin())); // x * x
         }
       key += facts.elementType;
+      unformedKinds.push_back(unformed.try_emplace(key, int32_t(unformed.size())).first->second);
+      for (const KernelPart &part : facts.parts)
+        for (double each : {whole.kernels[part.kernel].flops, whole.kernels[part.kernel].bytes})
+          appendKey(key, each);
+      for (const auto *each : {&facts.operandTimes, &facts.reads})
+        for (double number : *each)
+          appendKey(key, number);
+      for (double write : facts.writes)
+        appendKey(key, write);
+      appendKey(key, facts.flops);
       opKinds.push_back(kinds.try_emplace(std::move(key), int32_t(kinds.size())).first->second);
     }
   }
@@ -279,7 +283,7 @@ private:
   }
 
   const Program &whole;
-  std::vector<int32_t> parent, valueKinds, opKinds;
+  std::vector<int32_t> parent, valueKinds, opKinds, unformedKinds;
 };
 
 bool canFold(const Program &whole) {

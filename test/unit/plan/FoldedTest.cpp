@@ -113,6 +113,27 @@ TEST(Folded, LayersAreOneAndCountAllTheSame) {
         EXPECT_EQ(brought, 1);
 }
 
+// From some layer on an op is in another kernel, as an unrolled model's are: all layers lie alike nevertheless.
+TEST(Folded, LayersInOtherKernelsLieAlike) {
+  Program whole = layersOf(50, /*lastDiffers=*/true);
+  size_t values = foldedProgram(whole).program.values.size();
+  whole.kernels = {Kernel{1e6, 1e6}, Kernel{2e6, 3e6}};
+  for (size_t index = 0; index < whole.ops.size(); ++index) {
+    OpFacts &facts = whole.ops[index];
+    KernelPart part;
+    part.kernel = index % 49 == 10 && index > 30 * 49;
+    part.reads.assign(whole.graph.ops[index].operands.size(), 0);
+    part.writes.assign(whole.graph.ops[index].results.size(), 0);
+    facts.parts = {part};
+  }
+  Folded folded = foldedProgram(whole);
+  EXPECT_EQ(folded.program.values.size(), values);
+  double times = 0;
+  for (const OpFacts &facts : folded.program.ops)
+    times += facts.times;
+  EXPECT_EQ(times, double(whole.ops.size()));
+}
+
 // The next step has to move the weights of all layers, not of the one that stands for them.
 TEST(Folded, StateThatLiesOtherwiseIsMovedForEachLayer) {
   Program whole = layersOf(50, /*lastDiffers=*/false, /*updates=*/true);
