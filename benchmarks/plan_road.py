@@ -1,7 +1,7 @@
 """What the search for shardings thinks that random plans take, beside what the compiler makes of them.
 
-    benchmarks/plan_road.py PROGRAM.mlir|FOLDER .. [--mesh=x=2,y=4] [--count=8] [--seed=1] [--topology=FILE] [--found|--kind=KIND] [--kernels=N]
-    benchmarks/plan_road.py PROGRAM.mlir|FOLDER .. --bounds [--mesh=x=8] [--count=8] [--seed=1] [--topology=FILE]
+    benchmarks/plan_road.py PROGRAM.mlir|FOLDER .. [--mesh=x=2,y=4] [--count=8] [--seed=1] [--topology=FILE|NAME] [--found|--kind=KIND] [--kernels=N]
+    benchmarks/plan_road.py PROGRAM.mlir|FOLDER .. --bounds [--mesh=x=8] [--count=8] [--seed=1] [--topology=FILE|NAME]
 
 Annotations are taken out. Of each program `count` plans are drawn by the seed: some arguments get random shardings, of which
 those of all other values follow by propagation; every fourth plan has 3% of its values elsewhere, every fourth 20%. The
@@ -81,7 +81,7 @@ def main():
     parser.add_argument("--mesh", default="x=2,y=4")
     parser.add_argument("--count", type=int, default=8, help="plans of each program")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--topology", help="a machine's file")
+    parser.add_argument("--topology", help="a machine's file, or its name")
     parser.add_argument("--found", action="store_true", help="the plan that the search finds, instead of random ones")
     parser.add_argument("--kind", help="the plan that people know by this name, instead")
     parser.add_argument("--kernels", type=int, default=0, help="places where computing differs most")

@@ -138,6 +138,10 @@ OwningOpRef<ModuleOp> RoadRun::compiled(const Assignment &assignment, cost::Over
   return trial;
 }
 
+double RoadRun::modelSeconds(const Assignment &assignment) {
+  return prices->seconds(assignment) + launchSeconds(data(), machine, mesh().numDevices());
+}
+
 RoadRun::Counts RoadRun::counts(const Assignment &assignment) {
   double launches = launchSeconds(data(), machine, mesh().numDevices());
   return {prices->seconds(assignment), hiddenTimeOf(*prices, assignment).seconds(),

@@ -20,8 +20,8 @@ public:
   const sharding::Mesh &mesh() const { return *program.annotatedMesh(); }
   const cost::Topology &topology() const { return machine; }
 
-  // What the search would say.
-  double modelSeconds(const Assignment &assignment) { return prices->seconds(assignment); }
+  // What the search would say, with the launches that it counts for every plan alike.
+  double modelSeconds(const Assignment &assignment);
   double modelComputing(const Assignment &assignment) const; // of that
   double modelPeak(const Assignment &assignment) const;
   // Of what reshards move, before they become collectives.

@@ -186,6 +186,18 @@ TEST_F(Road, SumsHideUntilTheyAreReadByWayOfScalars) {
   EXPECT_GT(beside[0], beside[1]); // beside the norm there is the loss's sum alone
 }
 
+// A step waits for the start of its kernels, which what is said of a plan includes.
+TEST_F(Road, WholeValuesTakeAsModelledWithLaunches) {
+  auto run = runOn(
+      R"({"alpha": 1e-6, "beta": 5e10, "flops": 1e12, "memory": 1e12, "launch": 4e-6})", kStep);
+  ASSERT_TRUE(run->isValid());
+  Assignment whole = knownPlans(run->data(), run->mesh()).front().values;
+  std::optional<RoadRun::Step> road = run->step(whole);
+  ASSERT_TRUE(road);
+  EXPECT_GT(road->overhead, 0.01 * road->seconds); // or nothing is shown
+  EXPECT_NEAR(run->modelSeconds(whole), road->seconds, 0.01 * road->seconds);
+}
+
 // Where nothing moves, what is held is what the device program holds, but for the order, which the
 // road chooses so that less is live.
 TEST_F(Road, WholeValuesTakeTheMemoryThatIsForeseen) {

@@ -1,6 +1,6 @@
 // Random plans of a program: what the search's model says of them beside what the road makes of them.
 //
-//   plan-road PLAIN.mlir --mesh=x=2,y=4 [--seed=1] [--count=8] [--topology=FILE] [--only=N]
+//   plan-road PLAIN.mlir --mesh=x=2,y=4 [--seed=1] [--count=8] [--topology=FILE|NAME] [--only=N]
 //
 // Prints a line of JSON for each.
 #include "RandomPlans.h"
@@ -10,6 +10,7 @@
 #include "compiler/Registration.h"
 #include "compiler/source/TopologyFile.h"
 #include "dialects/tessera/Marks.h"
+#include "lib/machines/Machines.h"
 #include "lib/plan/KnownPlans.h"
 #include "lib/plan/Meshes.h"
 #include "lib/plan/Search.h"
@@ -130,7 +131,8 @@ int main(int argc, char **argv) {
   if (!module || !mesh)
     return fail(wrong.empty() ? "no program" : wrong);
   if (!topologyFile.empty()) {
-    auto text = llvm::MemoryBuffer::getFile(topologyFile);
+    auto text = machines::isName(topologyFile) ? llvm::MemoryBuffer::getMemBuffer(topologyFile)
+                                               : llvm::MemoryBuffer::getFile(topologyFile);
     auto machine = text ? parseTopologyFile(module->getLoc(), (*text)->getBuffer())
                         : llvm::Expected<TopologyAttr>(llvm::errorCodeToError(text.getError()));
     if (!machine)
