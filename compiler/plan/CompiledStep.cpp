@@ -171,6 +171,8 @@ public:
     // The bound is one for all layers. What fits without it is not changed by it.
     constexpr int64_t kAny = int64_t(1) << 60;
     CompiledStep step = compiled(kAny, kAny);
+    if (!isLinear)
+      return std::nullopt;
     if (!step.error.empty() || !asked || step.peakBytes <= *asked)
       return step;
     // What all layers hold for later is what can be computed again; a layer or two have theirs at any time.
