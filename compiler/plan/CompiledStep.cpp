@@ -137,18 +137,6 @@ cost::StepTime extended(const cost::StepTime &few, const cost::StepTime &more, d
   return time;
 }
 
-// Whether more layers only add to what a step takes: under a bound other values may be computed again in one
-// program than in the other, and then neither says what a layer takes.
-bool onlyAdds(const cost::StepTime &few, const cost::StepTime &more) {
-  constexpr double kRounding = 1e-3; // of a step
-  for (double cost::StepTime::*part :
-       {&cost::StepTime::seconds, &cost::StepTime::compute, &cost::StepTime::communication,
-        &cost::StepTime::exposed, &cost::StepTime::overhead})
-    if (more.*part < few.*part - kRounding * few.seconds)
-      return false;
-  return true;
-}
-
 class ByLayers {
 public:
   ByLayers(ModuleOp whole, bool triesLeast)
@@ -171,8 +159,6 @@ public:
     // The bound is one for all layers. What fits without it is not changed by it.
     constexpr int64_t kAny = int64_t(1) << 60;
     CompiledStep step = compiled(kAny, kAny);
-    if (!isLinear)
-      return std::nullopt;
     if (!step.error.empty() || !asked || step.peakBytes <= *asked)
       return step;
     // What all layers hold for later is what can be computed again; a layer or two have theirs at any time.
@@ -183,8 +169,6 @@ public:
         return std::nullopt;
       auto within = [&](size_t count) { return int64_t(fixed + each * double(count)); };
       step = compiled(within(kFew), within(kMore));
-      if (step.error.empty() && !isLinear)
-        return std::nullopt;
       if (!step.error.empty() || step.peakBytes <= *asked)
         break;
       target -= double(step.peakBytes - *asked);
@@ -240,7 +224,6 @@ private:
     step.compiledLayers = {int64_t(kFew), int64_t(kMore)};
     step.isTooLarge |= fewStep.isTooLarge;
     step.computesAgain |= fewStep.computesAgain;
-    isLinear = onlyAdds(fewStep.time, step.time);
     step.time = extended(fewStep.time, step.time, by);
     if (step.leastBytes && fewStep.leastBytes)
       step.leastBytes = extendedBytes(fewStep.leastBytes, step.leastBytes);
@@ -296,7 +279,6 @@ private:
   size_t layers = 0;
   OwningOpRef<ModuleOp> few, more;
   std::map<int32_t, int> sideOf; // by number in the line
-  bool isLinear = true;
   double perLayer = 0,
          others = 0; // bytes that a layer holds for later, and most that is held besides
 };
