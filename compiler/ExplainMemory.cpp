@@ -109,46 +109,6 @@ explain::AtPeak described(exec::BufferOp buffer, Operation *first) {
 
 } // namespace
 
-// What each instruction finds held, of arrays that lie in the arena or in outputs.
-static std::vector<int64_t> heldBytes(const Lives &all, int64_t room) {
-  std::vector<std::vector<std::pair<Value, Life>>> begins(all.order.size()), ends(all.order.size());
-  for (auto &each : all.lives) {
-    begins[each.second.begin].push_back(each);
-    ends[each.second.end].push_back(each);
-  }
-  // Arrays at the same place at the same time are one, seen twice.
-  std::map<Place, std::multiset<int64_t>> at;
-  int64_t held = 0;
-  std::vector<int64_t> heldAt(all.order.size());
-  auto largest = [&](Place place) { return at[place].empty() ? 0 : *at[place].rbegin(); };
-  for (size_t i = 0; i < all.order.size(); ++i) {
-    for (auto &[buffer, life] : begins[i]) {
-      auto op = buffer.getDefiningOp<exec::BufferOp>();
-      held -= largest(placeIn(op));
-      at[placeIn(op)].insert(op.getBytes());
-      held += largest(placeIn(op));
-    }
-    heldAt[i] = std::min(held, room);
-    for (auto &[buffer, life] : ends[i]) {
-      auto op = buffer.getDefiningOp<exec::BufferOp>();
-      held -= largest(placeIn(op));
-      at[placeIn(op)].erase(at[placeIn(op)].find(op.getBytes()));
-      held += largest(placeIn(op));
-    }
-  }
-  return heldAt;
-}
-
-std::vector<int64_t> heldOver(exec::ProgramOp program,
-                              llvm::function_ref<bool(Operation *)> counts) {
-  Lives all;
-  all.addBlock(*program.getBlock());
-  all.keepOutputs();
-  all.lives.remove_if([&](const auto &each) { return !counts(each.second.first); });
-  MemoryFigures figures = memoryFigures(program);
-  return heldBytes(all, figures.arena + figures.outputs);
-}
-
 explain::Memory memoryOf(exec::ProgramOp program) {
   explain::Memory memory;
   MemoryFigures figures = memoryFigures(program);
@@ -160,8 +120,33 @@ explain::Memory memoryOf(exec::ProgramOp program) {
   Lives all;
   all.addBlock(*program.getBlock());
   all.keepOutputs();
-  std::vector<int64_t> heldAt = heldBytes(all, memory.arena + memory.outputs);
-  int64_t peak = std::max_element(heldAt.begin(), heldAt.end()) - heldAt.begin();
+  std::vector<std::vector<std::pair<Value, Life>>> begins(all.order.size()), ends(all.order.size());
+  for (auto &each : all.lives) {
+    begins[each.second.begin].push_back(each);
+    ends[each.second.end].push_back(each);
+  }
+  // Arrays at the same place at the same time are one, seen twice.
+  std::map<Place, std::multiset<int64_t>> at;
+  int64_t held = 0, most = -1, peak = 0;
+  std::vector<int64_t> heldAt(all.order.size());
+  auto largest = [&](Place place) { return at[place].empty() ? 0 : *at[place].rbegin(); };
+  for (size_t i = 0; i < all.order.size(); ++i) {
+    for (auto &[buffer, life] : begins[i]) {
+      auto op = buffer.getDefiningOp<exec::BufferOp>();
+      held -= largest(placeIn(op));
+      at[placeIn(op)].insert(op.getBytes());
+      held += largest(placeIn(op));
+    }
+    heldAt[i] = std::min(held, memory.arena + memory.outputs);
+    if (heldAt[i] > most)
+      most = heldAt[i], peak = int64_t(i);
+    for (auto &[buffer, life] : ends[i]) {
+      auto op = buffer.getDefiningOp<exec::BufferOp>();
+      held -= largest(placeIn(op));
+      at[placeIn(op)].erase(at[placeIn(op)].find(op.getBytes()));
+      held += largest(placeIn(op));
+    }
+  }
   for (size_t i = 0; i < heldAt.size();) {
     size_t next = std::max(i + 1, i + heldAt.size() / kPoints), top = i;
     for (size_t k = i; k < std::min(next, heldAt.size()); ++k)

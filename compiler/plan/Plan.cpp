@@ -273,9 +273,9 @@ private:
   }
 
   static bool isQuicker(const Candidate &a, const Candidate &b) {
-    if (a.tried.step.time.seconds != b.tried.step.time.seconds)
-      return a.tried.step.time.seconds < b.tried.step.time.seconds;
-    return a.tried.step.peakBytes < b.tried.step.peakBytes;
+    if (a.tried.time.seconds != b.tried.time.seconds)
+      return a.tried.time.seconds < b.tried.time.seconds;
+    return a.tried.peakBytes < b.tried.peakBytes;
   }
 
   static plan::Ranked rankedAs(const Candidate &each) {
@@ -284,8 +284,8 @@ private:
     ranked.axes = each.onMesh->getMesh().axes.size();
     ranked.isNamed = each.kind != kSearch;
     if (each.isTried) {
-      ranked.predicted = each.tried.step.time.seconds;
-      ranked.bytes = double(each.tried.step.peakBytes);
+      ranked.predicted = each.tried.time.seconds;
+      ranked.bytes = double(each.tried.peakBytes);
     }
     return ranked;
   }
@@ -298,8 +298,7 @@ private:
     for (const Candidate &each : candidates) {
       if (!each.isTried)
         continue;
-      int64_t needs =
-          each.tried.error.empty() ? each.tried.step.peakBytes : each.tried.step.leastBytes;
+      int64_t needs = each.tried.error.empty() ? each.tried.peakBytes : each.tried.leastBytes;
       if (needs && (!least || needs < needed(*least)))
         least = &each;
       if (!each.tried.error.empty())
@@ -334,18 +333,18 @@ private:
       return;
     Tried less = tryFewest(source, *best.onMesh, best.values, best.tried);
     bool isSame = less.error.empty() && less.others <= best.tried.others &&
-                  less.step.time.seconds <= best.tried.step.time.seconds &&
-                  less.step.peakBytes <= best.tried.step.peakBytes;
+                  less.time.seconds <= best.tried.time.seconds &&
+                  less.peakBytes <= best.tried.peakBytes;
     if (isSame)
       best.tried = std::move(less);
   }
 
   void findLeastOverhead() {
     Candidate &best = candidates[planned.best - candidates.data()];
-    best.leastOverhead = best.tried.step.time.overhead;
+    best.leastOverhead = best.tried.time.overhead;
     for (const Candidate &each : candidates)
       if (each.isTried && each.tried.error.empty())
-        best.leastOverhead = std::min(best.leastOverhead, each.tried.step.time.overhead);
+        best.leastOverhead = std::min(best.leastOverhead, each.tried.time.overhead);
   }
 
   // Of large programs one plan is compiled: only on its mesh are ties broken, and longer searches made.
@@ -385,7 +384,7 @@ private:
       if (each.isTried || !each.isFound || !(&each == &also || fitsAsCounted(each)))
         continue;
       ++tried;
-      tryCandidate(source, each, {.fewest = true, .fewerLayers = true});
+      tryCandidate(source, each, {.fewest = true});
     }
   }
 
@@ -395,19 +394,17 @@ private:
     for (Candidate &each : candidates) {
       if (each.isTried && isPossible(each))
         return;
-      if (each.isTried && each.tried.step.isTooLarge)
+      if (each.isTried && each.tried.isTooLarge)
         tooLarge.push_back(&each);
     }
     std::vector<plan::TooLarge> plans;
     for (const Candidate *each : tooLarge)
-      plans.push_back({each->tried.step.peakBytes, each->tried.step.givenBytes});
+      plans.push_back({each->tried.peakBytes, each->tried.givenBytes});
     plan::LeastTrials trials(plans, scheduleOf(*source.imported).memory.value_or(0),
                              source.plain().graph.ops.size());
     while (std::optional<size_t> number = trials.next()) {
       Candidate &each = *tooLarge[*number];
-      tryCandidate(
-          source, each,
-          {.fewest = !compilesSeveral(), .triesLeast = true, .fewerLayers = !compilesSeveral()});
+      tryCandidate(source, each, {.fewest = !compilesSeveral(), .triesLeast = true});
       trials.needs(needed(each));
     }
   }
@@ -418,8 +415,7 @@ private:
     std::optional<Candidate> better = betterThan(*planned.best);
     if (!better)
       return;
-    tryCandidate(source, *better,
-                 {.fewest = !compilesSeveral(), .fewerLayers = !compilesSeveral()});
+    tryCandidate(source, *better, {.fewest = !compilesSeveral()});
     candidates.push_back(std::move(*better));
     planned.others.clear();
     choose(); // there is one at least
@@ -498,7 +494,7 @@ private:
   // Whether it compiles, and fits.
   bool isPossible(const Candidate &tried) {
     std::optional<int64_t> bound = scheduleOf(*source.imported).memory;
-    return tried.tried.error.empty() && !(bound && tried.tried.step.peakBytes > *bound);
+    return tried.tried.error.empty() && !(bound && tried.tried.peakBytes > *bound);
   }
 
   bool fitsAsCounted(const Candidate &each) {
@@ -507,7 +503,7 @@ private:
   }
 
   static int64_t needed(const Candidate &each) {
-    return each.tried.error.empty() ? each.tried.step.peakBytes : each.tried.step.leastBytes;
+    return each.tried.error.empty() ? each.tried.peakBytes : each.tried.leastBytes;
   }
 
   std::string tooMuch(const Candidate &least, int64_t bound) const {
@@ -518,7 +514,7 @@ private:
     if (!least.tried.error.empty())
       return text + " (" + least.tried.error + ")";
     std::string largest;
-    for (const explain::AtPeak &each : llvm::ArrayRef(least.tried.step.atPeak).take_front(3))
+    for (const explain::AtPeak &each : llvm::ArrayRef(least.tried.atPeak).take_front(3))
       largest +=
           (largest.empty() ? "" : ", ") + text::bytes(uint64_t(each.bytes)) + " of " + each.name;
     return text + (largest.empty() ? "" : "; largest at its peak: " + largest);

@@ -38,7 +38,7 @@ struct Steady {
 std::optional<Proof> proofOf(const Candidate &candidate) {
   if (candidate.seconds <= 0)
     return std::nullopt;
-  const cost::StepTime &time = candidate.tried.step.time;
+  const cost::StepTime &time = candidate.tried.time;
   Steady steady(candidate);
   std::optional<Proof> best;
   auto consider = [&](Proof proof) {
@@ -58,7 +58,7 @@ std::optional<Proof> proofOf(const Candidate &candidate) {
             above(candidate.lowerBound, steady.launches)});
   consider({Proof::Hiding, candidate.hiding.seconds() - steady.fewer,
             above(candidate.hidingBound, -steady.fewer)});
-  if (!candidate.tried.step.computesAgain)
+  if (!candidate.tried.computesAgain)
     consider({Proof::Computing,
               candidate.computing + std::max(0.0, time.seconds - time.compute - steady.seconds),
               above(candidate.leastComputing, steady.launches)});
@@ -69,7 +69,7 @@ std::optional<Proof> proofOf(const Candidate &candidate) {
 static bool refutesHiding(const Candidate &candidate) {
   Steady steady(candidate);
   return candidate.hidingBound > 0 &&
-         candidate.hidingBound + steady.seconds - steady.fewer > candidate.tried.step.time.seconds;
+         candidate.hidingBound + steady.seconds - steady.fewer > candidate.tried.time.seconds;
 }
 
 // The source line of an op, or what its result is called in the text.
@@ -155,28 +155,24 @@ std::string planJson(const Planned &planned, ModuleOp read) {
   for (const Candidate *other : planned.others)
     alternatives.push_back(llvm::json::Object{{"kind", other->kind},
                                               {"mesh", plan::meshText(other->onMesh->getMesh())},
-                                              {"seconds", other->tried.step.time.seconds},
-                                              {"peak_bytes", other->tried.step.peakBytes}});
-  const cost::StepTime &time = best.tried.step.time;
-  llvm::json::Object report{
-      {"kind", best.kind},
-      {"mesh", std::move(axes)},
-      {"axes", plan::meshText(mesh)},
-      {"predicted", llvm::json::Object{{"seconds", time.seconds},
-                                       {"compute", time.compute},
-                                       {"communication", time.communication},
-                                       {"exposed", time.exposed},
-                                       {"overhead", time.overhead},
-                                       {"peak_bytes", best.tried.step.peakBytes}}},
-      {"differing_values", int64_t(best.tried.others)},
-      {"search_seconds", planned.searchSeconds},
-      {"arguments", std::move(arguments)},
-      {"constraints", std::move(constraints)},
-      {"alternatives", std::move(alternatives)},
-      {"decisions", explain::decisionsJson(planned.decisions)}};
-  if (const CompiledStep &step = best.tried.step; step.layers)
-    report["predicted_by_layers"] = llvm::json::Object{
-        {"all", step.layers}, {"compiled", llvm::json::Array(step.compiledLayers)}};
+                                              {"seconds", other->tried.time.seconds},
+                                              {"peak_bytes", other->tried.peakBytes}});
+  const cost::StepTime &time = best.tried.time;
+  llvm::json::Object report{{"kind", best.kind},
+                            {"mesh", std::move(axes)},
+                            {"axes", plan::meshText(mesh)},
+                            {"predicted", llvm::json::Object{{"seconds", time.seconds},
+                                                             {"compute", time.compute},
+                                                             {"communication", time.communication},
+                                                             {"exposed", time.exposed},
+                                                             {"overhead", time.overhead},
+                                                             {"peak_bytes", best.tried.peakBytes}}},
+                            {"differing_values", int64_t(best.tried.others)},
+                            {"search_seconds", planned.searchSeconds},
+                            {"arguments", std::move(arguments)},
+                            {"constraints", std::move(constraints)},
+                            {"alternatives", std::move(alternatives)},
+                            {"decisions", explain::decisionsJson(planned.decisions)}};
   std::optional<Proof> proof = proofOf(best);
   if (best.hidingBound > 0)
     report["hiding"] = llvm::json::Object{
@@ -195,19 +191,15 @@ std::string planJson(const Planned &planned, ModuleOp read) {
 std::string planText(const Planned &planned, ModuleOp read, bool all) {
   const Candidate &best = *planned.best;
   const sharding::Mesh &mesh = best.onMesh->getMesh();
-  const cost::StepTime &time = best.tried.step.time;
+  const cost::StepTime &time = best.tried.time;
   std::string text = planned.name + ": " + text::counted(uint64_t(mesh.numDevices()), "device") +
                      ", mesh " + plan::meshText(mesh) +
                      (best.kind == kSearch ? "" : ": " + best.kind) + "\n";
   text += "a step: " + text::seconds(time.seconds) + " predicted, compute " +
           text::seconds(time.compute) + ", communication " + text::seconds(time.communication) +
           " (waited for: " + text::seconds(time.exposed) + "), overhead " +
-          text::seconds(time.overhead) + "; " + text::bytes(uint64_t(best.tried.step.peakBytes)) +
+          text::seconds(time.overhead) + "; " + text::bytes(uint64_t(best.tried.peakBytes)) +
           " a device at the peak\n";
-  if (const CompiledStep &step = best.tried.step; step.layers)
-    text += "these figures are of " + std::to_string(step.layers) +
-            " equal layers, from what is compiled of " + std::to_string(step.compiledLayers[0]) +
-            " and of " + std::to_string(step.compiledLayers[1]) + "\n";
   if (std::optional<Proof> proof = proofOf(best))
     text += "proven: no plan on this mesh saves more than " + percent(proof->gap()) + " of the " +
             text::seconds(proof->seconds) +
@@ -239,8 +231,8 @@ std::string planText(const Planned &planned, ModuleOp read, bool all) {
   if (!planned.others.empty()) {
     text += "\nothers\n";
     for (const Candidate *other : planned.others)
-      text += "  " + text::seconds(other->tried.step.time.seconds) + ", " +
-              text::bytes(uint64_t(other->tried.step.peakBytes)) + "  " + other->kind + ", mesh " +
+      text += "  " + text::seconds(other->tried.time.seconds) + ", " +
+              text::bytes(uint64_t(other->tried.peakBytes)) + "  " + other->kind + ", mesh " +
               plan::meshText(other->onMesh->getMesh()) + "\n";
   }
   return text;

@@ -109,8 +109,8 @@ void tryCandidate(const Source &source, Candidate &candidate, TrialWishes wishes
   candidate.values = source.folded.unfolded(candidate.folded);
   candidate.tried = tryPlan(source, *candidate.onMesh, candidate.values, wishes);
   if (wishes.fewest && candidate.tried.others > 0) {
-    Tried more = tryPlan(source, *candidate.onMesh, candidate.values,
-                         {.triesLeast = wishes.triesLeast, .fewerLayers = wishes.fewerLayers});
+    Tried more =
+        tryPlan(source, *candidate.onMesh, candidate.values, {.triesLeast = wishes.triesLeast});
     if (more.others < candidate.tried.others)
       candidate.tried = std::move(more);
   }
@@ -130,7 +130,7 @@ void compileBest(const Source &source, std::vector<Candidate> &candidates, int e
         continue;
       kinds.insert(kindOf(candidate));
       ++tried;
-      tryCandidate(source, candidate, {.fewest = most == 1, .fewerLayers = most == 1});
+      tryCandidate(source, candidate, {.fewest = most == 1});
     }
   };
   auto isFound = [](const Candidate &candidate) { return candidate.isFound; };

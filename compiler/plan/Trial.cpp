@@ -1,11 +1,16 @@
 #include "compiler/plan/Trial.h"
 
+#include "compiler/ExplainMemory.h"
 #include "compiler/Phases.h"
 #include "compiler/mends/Change.h"
 #include "compiler/source/Diagnostics.h"
 #include "dialects/sdy/PlainData.h"
+#include "dialects/tessera/Marks.h"
 #include "lib/plan/Beside.h"
 #include "lib/plan/Layouts.h"
+#include "passes/fuse/MemoryBound.h"
+#include "passes/fuse/Passes.h"
+#include "passes/package/StepWork.h"
 #include "passes/propagate/Passes.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -67,6 +72,24 @@ bool runPasses(ModuleOp module, AddPasses add) {
   return succeeded(passes.run(module));
 }
 
+// Phases behind one and before another.
+void addPhasesBetween(StringRef first, StringRef last, OpPassManager &passes) {
+  bool isBetween = false;
+  for (const Phase &phase : phases()) {
+    isBetween &= phase.name != last;
+    if (isBetween)
+      phase.build(passes);
+    isBetween |= phase.name == first;
+  }
+}
+
+// Whether a program with buffers fits into what there is. It is changed for that.
+bool fits(ModuleOp module, int64_t bytes) {
+  codegen::KernelScratch scratch;
+  FailureOr<MemoryFigures> figures = fuse::figuresWithScratch(module, scratch);
+  return succeeded(figures) && figures->total() <= bytes;
+}
+
 uint64_t hashOf(const sharding::PropagationGraph &graph) {
   std::string key;
   for (const sharding::PropagatedValue &value : graph.values)
@@ -115,15 +138,49 @@ Tried tried(const Source &source, const OnMesh &onMesh, const plan::Assignment &
     others.insert(others.end(), now.begin(), now.end());
   }
   if (before && before->error.empty() && before->lies == tried.lies) {
-    tried.step = before->step;
+    tried.time = before->time;
+    tried.computesAgain = before->computesAgain;
+    tried.peakBytes = before->peakBytes;
+    tried.givenBytes = before->givenBytes;
+    tried.atPeak = before->atPeak;
     return tried;
   }
-  std::optional<CompiledStep> step;
-  if (wishes.fewerLayers)
-    step = compiledByLayers(*trial, wishes.triesLeast);
-  tried.step = step ? std::move(*step) : compiledWhole(std::move(trial), wishes.triesLeast);
-  if (tried.error.empty())
-    tried.error = tried.step.error;
+  auto toBuffers = [](OpPassManager &passes) {
+    buildAfterRematerialize(passes);
+    addPhasesBetween("fuse", "codegen", passes);
+  };
+  auto read = [&] {
+    ModulePrediction predicted = predictModule(*trial);
+    tried.time = predicted.time;
+    tried.peakBytes = predicted.memory.total();
+    tried.givenBytes = predicted.memory.arguments + predicted.memory.outputs;
+    for (auto program : trial->getOps<exec::ProgramOp>())
+      tried.atPeak = memoryOf(program).atPeak;
+  };
+  if (!run([&](OpPassManager &passes) {
+        addPhasesBetween("propagate", "fuse", passes);
+        buildBeforeRematerialize(passes);
+      }))
+    return tried;
+  // Most plans fit with nothing computed again: whether this one does is seen when it has buffers.
+  std::optional<int64_t> asked = scheduleOf(*trial).memory;
+  OwningOpRef<ModuleOp> unformed = asked ? trial->clone() : nullptr;
+  if (!run(toBuffers))
+    return tried;
+  read();
+  if (!asked || fits(*trial, *asked))
+    return tried;
+  trial = std::move(unformed);
+  tried.computesAgain = true;
+  if (run([&](OpPassManager &passes) {
+        passes.addPass(createRematerialize({wishes.triesLeast}));
+        toBuffers(passes);
+      }))
+    read();
+  else if (int64_t needed = scheduleOf(*trial).memory.value_or(0); needed > *asked)
+    tried.leastBytes = needed;
+  else
+    tried.isTooLarge = !wishes.triesLeast;
   return tried;
 }
 
@@ -136,8 +193,7 @@ Tried tryPlan(const Source &source, const OnMesh &onMesh, const plan::Assignment
 
 Tried tryFewest(const Source &source, const OnMesh &onMesh, const plan::Assignment &planned,
                 const Tried &before) {
-  return tried(source, onMesh, planned, {.fewest = true, .fewerLayers = before.step.layers > 0},
-               &before);
+  return tried(source, onMesh, planned, {.fewest = true}, &before);
 }
 
 } // namespace tessera::planning

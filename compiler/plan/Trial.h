@@ -2,8 +2,9 @@
 // program costs when it has gone the road.
 #pragma once
 
-#include "compiler/plan/CompiledStep.h"
+#include "compiler/explanation/Explanation.h"
 #include "compiler/plan/Places.h"
+#include "lib/cost/StepTime.h"
 #include "lib/plan/Folded.h"
 #include "passes/plan/PropagationWays.h"
 
@@ -56,11 +57,17 @@ private:
 struct Tried {
   mlir::OwningOpRef<mlir::ModuleOp> annotated; // the author's program
   std::vector<Annotation> annotations;
-  CompiledStep step;
-  size_t others = 0;     // values that lie otherwise than planned
-  uint64_t lies = 0;     // how all values lie behind propagation: a hash
-  std::string error;     // "" where it compiles; else what its compiler says
-  bool isFewest = false; // its annotations are no more than are needed
+  cost::StepTime time;
+  int64_t peakBytes = 0;
+  int64_t givenBytes = 0;              // of that, arguments and results
+  std::vector<explain::AtPeak> atPeak; // largest first
+  size_t others = 0;                   // values that lie otherwise than planned
+  uint64_t lies = 0;                   // how all values lie behind propagation: a hash
+  std::string error;                   // "" where it compiles; else what its compiler says
+  bool computesAgain = false;          // some of its values, as they do not fit otherwise
+  bool isFewest = false;               // its annotations are no more than are needed
+  bool isTooLarge = false; // nothing was found that fits, nor the least that it needs tried
+  int64_t leastBytes = 0;  // that it needs, where it does not fit
 };
 
 struct TrialWishes {
@@ -69,8 +76,6 @@ struct TrialWishes {
   // Where nothing is found that fits, as far down as it goes: what that needs, which at times fits. That
   // takes longest of all.
   bool triesLeast = false;
-  // Figures of programs with a few of the equal layers, where there are some.
-  bool fewerLayers = false;
 };
 
 Tried tryPlan(const Source &source, const OnMesh &onMesh, const plan::Assignment &planned,
