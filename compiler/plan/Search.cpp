@@ -161,7 +161,7 @@ std::vector<Candidate> betterHidden(llvm::ArrayRef<Candidate> candidates, const 
   }
   llvm::SmallSetVector<size_t, 2> least;
   for (auto [by, less] :
-       {std::pair(&Candidate::likely, kBetter), std::pair(&Candidate::wary, 0.0)}) {
+       {std::pair(&Candidate::likely, kBetter), std::pair(&Candidate::wary, kBetter / 20)}) {
     std::optional<size_t> best;
     for (auto [number, each] : llvm::enumerate(found))
       if (each.*by < (best ? found[*best].*by : chosen.*by * (1 - less)))

@@ -9,7 +9,7 @@ namespace tessera::cost {
 
 double cacheOf(llvm::ArrayRef<CachePass> passes) {
   constexpr double seen = 1.25, finest = 1.02;
-  if (passes.size() < 2)
+  if (passes.size() < 2 || passes.front().bytes <= 0)
     return 0;
   double least = passes.front().seconds, most = passes.back().seconds;
   for (const CachePass &pass : passes) {

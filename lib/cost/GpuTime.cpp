@@ -11,7 +11,8 @@ namespace {
 
 // Instructions for a lane of four bytes: of what is computed of elements, of what is folded, and of
 // elements that lie apart, whose addresses are computed one by one (passes/codegen/gpu).
-constexpr std::array<double, elementClasses> kOfElements = {1, 10, 20, 40, 60, 3};
+// Chains wait for themselves behind other warps.
+constexpr std::array<double, elementClasses> kOfElements = {1, 10, 20, 40, 60, 3, /*Waiting=*/0};
 constexpr std::array<double, foldings> kFolded = {1, 1, 1, 1, 4, 16};
 constexpr double kOfAddress = 4;
 // A processor draws 64 bytes a clock from the cache that all share: about so many times its share of

@@ -21,7 +21,7 @@ namespace tessera::plan {
 constexpr double kBeside = 0.5; // of computing, that goes on beside communication
 
 // Of what could hide, that is waited for all the same: what is beside one value is beside others, too. Compiled
-// programs wait for anything from nothing to a seventh. Plans are found by it; it is in no bound of theirs.
+// programs wait for anything from nothing to a seventh. Plans are found by it; bounds hold for any share.
 constexpr double kWary = 0.06;
 
 // What is counted for that share.

@@ -179,14 +179,15 @@ private:
     double sharers = cost::coresOfGrid(grid, cores);
     llvm::SmallVector<cost::Missed, 8> missed;
     unsigned inputs = dispatch.getInputs().size();
-    for (auto [i, buffer, array] : llvm::enumerate(dispatch->getOperands(), work.arrays)) {
+    for (auto [i, each] : llvm::enumerate(llvm::zip(dispatch->getOperands(), work.arrays))) {
+      auto [buffer, array] = each;
       std::optional<unsigned> there;
       if (i >= inputs && !array.pastCaches)
         there = whereItLies(dispatch, i - inputs);
-      if (!there || work.arrays[*there].bytes < array.bytes)
+      if (there && work.arrays[*there].bytes >= array.bytes && carriesBack(work, *there, i))
+        missed.push_back(missed[*there]); // by what has read it just now
+      else
         missed.push_back(touch(buffer, array, sharers));
-      else // by what has read it just now
-        missed.push_back(carriesBack(work, *there, i) ? missed[*there] : cost::Missed());
     }
     Price &price = at(dispatch);
     const cost::DeviceRates &rates = topology.device;

@@ -182,7 +182,8 @@ Value Emitter::loadApart(Node *node, Value base, int64_t stride, unsigned count)
     int64_t last = phase + (here - 1) * stride, wide = llvm::PowerOf2Ceil(last + 1);
     llvm::SmallVector<int> picks;
     for (unsigned i = 0; i < part; ++i)
-      picks.push_back(i < here ? phase + i * stride : llvm::PoisonMaskElem);
+      picks.push_back(phase +
+                      (i < here ? i * stride : 0)); // all of them numbers: some are divided by
     llvm::Type *wideType = llvm::FixedVectorType::get(type, wide);
     Value place = b.CreateNSWAdd(base, i64(lane * stride - phase));
     Value all = maskedLoad(wideType, element(bufferPointer(node->buffer()), node->kind, place),

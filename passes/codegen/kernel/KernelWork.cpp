@@ -232,6 +232,8 @@ private:
     if (product || keys || vector.empty() || !root.offset)
       return;
     int64_t stride = std::abs(strideOf(root.offset, vector).value_or(mostInLine));
+    if (root.value.im) // both parts of a number, one after the other
+      stride /= 2;
     if (stride > 1)
       work.of(stride * int64_t(byteSize(root.kind)) <= mostInLine ? Access::Gathered
                                                                   : Access::Strided) += times;

@@ -121,6 +121,20 @@ TEST(KernelWork, PiecesOfShortRowsAreWrittenElementsApart) {
   EXPECT_EQ(work.runs, 1);
 }
 
+// Both parts of a complex number are written by one register.
+TEST(KernelWork, ComplexNumbersLieOneAfterTheOther) {
+  std::string type = "tensor<4096xcomplex<f32>>";
+  cost::KernelWork work =
+      workOfText("(%x: " + type + ") -> " + type,
+                 "%y = stablehlo.negate %x : " + type + "\n exec.yield %y : " + type);
+  EXPECT_EQ(work.of(Access::Strided), 0);
+  cost::KernelWork real =
+      workOfText("(%x: tensor<4096xf32>) -> tensor<4096xf32>",
+                 "%y = stablehlo.negate %x : tensor<4096xf32>\n exec.yield %y : tensor<4096xf32>");
+  EXPECT_EQ(real.of(Access::Gathered), 0);
+  EXPECT_LE(work.of(Access::Gathered), 4 * 4096); // as it is read
+}
+
 TEST(KernelWork, ExtremaOfFloatsAreSeveralInstructions) {
   cost::KernelWork work = workOfText("(%x: tensor<64x128xf32>) -> tensor<64xf32>", R"(
     %i = stablehlo.constant dense<0xFF800000> : tensor<f32>

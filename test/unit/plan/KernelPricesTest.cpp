@@ -67,7 +67,7 @@ TEST(KernelPrices, ProductsByTheirDimensions) {
   EXPECT_DOUBLE_EQ(prices.seconds(0, {.all = 4}), prices.seconds(0, 4));
 }
 
-// The whole is divided into cells by its columns, of which each copies all rows; an eighth is one cell.
+// The whole is divided into cells of some 250 rows and 190 columns, which copy both again; an eighth of the rows is one cell.
 TEST(KernelPrices, CellsOfShardsAreTheirOwn) {
   Program program;
   Kernel kernel;
@@ -76,7 +76,7 @@ TEST(KernelPrices, CellsOfShardsAreTheirOwn) {
   product.type = cost::ProductType::BF16;
   product.m = 1024, product.n = 256, product.k = product.run = 128;
   product.a = product.b = cost::Product::Plain;
-  product.timesA = 8;
+  product.timesA = 2, product.timesB = 4;
   kernel.work.products = {product};
   kernel.flops = product.flops();
   program.kernels = {kernel};
@@ -85,7 +85,7 @@ TEST(KernelPrices, CellsOfShardsAreTheirOwn) {
   sharding::Mesh mesh{"mesh", {{"x", 8}}, {}};
   KernelPrices prices(program, topology, mesh);
   // Two elements are a lane.
-  EXPECT_DOUBLE_EQ(prices.seconds(0, 1), (8 * 1024 * 128 + 256 * 128) / 2 / 1e10);
+  EXPECT_DOUBLE_EQ(prices.seconds(0, 1), (2 * 1024 * 128 + 4 * 256 * 128) / 2 / 1e10);
   double shard = (128 * 128 + 256 * 128) / 2 / 1e10;
   EXPECT_DOUBLE_EQ(prices.seconds(0, 8), shard);
   EXPECT_DOUBLE_EQ(prices.seconds(0, {.all = 8, .m = 8}), shard);
