@@ -96,7 +96,7 @@ cuda::ResultCode CudaQueue::watch(uint32_t tag, cuda::Stream stream) {
   Patience patience(backend_->longestStand(), waits_);
   if (cuda::ResultCode code = watched_.add(stream, {}); code != kSuccess)
     return code;
-  for (int turn = 0; !backend_->isGivenUp(); ++turn) {
+  for (int turn = 0; !backend_->isGivenUp(); turn += turn < kTurns) {
     if (cuda::ResultCode code = watched_.last(); code != cuda::kNotReady) {
       watched_.clear();
       return code;
