@@ -27,4 +27,13 @@ inline Result<std::optional<double>> environmentNumber(const char *name, double 
                          ": takes a number from " + range);
 }
 
+// Seconds for which a GPU, or a rank that others wait for, may stand still; 0: any time.
+inline Result<double> progressTimeout() {
+  constexpr double kHalfAnHour = 1800;
+  auto seconds = environmentNumber("TESSERA_PROGRESS_TIMEOUT", 0, 864000);
+  if (!seconds.ok())
+    return seconds.status();
+  return seconds->value_or(kHalfAnHour);
+}
+
 } // namespace tessera::runtime

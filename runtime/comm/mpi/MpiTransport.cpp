@@ -27,12 +27,11 @@
 namespace {
 
 using namespace tessera::comm;
-using tessera::runtime::environmentNumber;
+using tessera::runtime::environmentNumber, tessera::runtime::progressTimeout;
 using namespace std::chrono_literals;
 
 enum : int { kHeartbeatTag = 1, kFailureTag = 2, kGoodbyeTag = 3 };
 constexpr size_t kLargestPart = size_t{64} << 20; // what comes in part counts as having come
-constexpr double kStuckSeconds = 1800;            // without TESSERA_PROGRESS_TIMEOUT
 constexpr size_t kNotice = 480;                   // bytes of a failure's text
 // mpirun sends SIGTERM to all when one process ends badly, and SIGKILL a second later.
 constexpr auto kLookAround = 250ms, kLastWords = 700ms;
@@ -450,19 +449,18 @@ tessera_transport_open(TesseraTransport *transport) {
   // Processes start one after the other, and MPI takes its time to begin.
   auto start = environmentNumber("TESSERA_CONNECT_TIMEOUT", 0.5, 86400);
   double startSeconds = start.ok() ? start->value_or(std::max(seconds, 4.0)) : 30;
-  auto stuck = environmentNumber("TESSERA_PROGRESS_TIMEOUT", 0, 864000);
+  auto stuck = progressTimeout();
   auto inClock = [](double s) {
     return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(s));
   };
-  auto *connection =
-      new Connection({.silent = inClock(seconds),
-                      .connect = inClock(startSeconds),
-                      .stuck = inClock(stuck.ok() ? stuck->value_or(kStuckSeconds) : 0)});
+  auto *connection = new Connection({.silent = inClock(seconds),
+                                     .connect = inClock(startSeconds),
+                                     .stuck = inClock(stuck.ok() ? *stuck : 0)});
   if (std::string problem = connection->connect(arrivals); !problem.empty())
     return fail(problem);
-  for (const auto *number : {&limit, &start, &stuck})
-    if (!number->ok()) // the other ranks must hear of it
-      connection->announce((number->status().message() + " (seconds)").c_str());
+  for (const auto &status : {limit.status(), start.status(), stuck.status()})
+    if (!status.ok()) // the other ranks must hear of it
+      connection->announce((status.message() + " (seconds)").c_str());
   transport->abi = TESSERA_TRANSPORT_ABI;
   transport->rank = connection->rank();
   transport->size = connection->size();

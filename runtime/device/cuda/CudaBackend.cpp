@@ -107,11 +107,10 @@ Status CudaBackend::start(uint32_t number, uint32_t of) {
     return s; // it lasts until the process ends
   const char *blocking = std::getenv("CUDA_LAUNCH_BLOCKING");
   blocks_ = blocking && *blocking && std::string(blocking) != "0";
-  constexpr double kLongestStand = 1800; // as that of processes that others wait for
-  auto stand = environmentNumber("TESSERA_PROGRESS_TIMEOUT", 0, 864000);
+  auto stand = progressTimeout();
   if (!stand.ok())
     return stand.status();
-  longestStand_ = static_cast<int64_t>(stand->value_or(kLongestStand) * 1e9);
+  longestStand_ = static_cast<int64_t>(*stand * 1e9);
   static std::mutex mutex;
   static auto &hangs = *new std::map<cuda::Context, Hang>; // also of clients that come later
   std::lock_guard lock(mutex);
