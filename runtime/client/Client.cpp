@@ -31,7 +31,7 @@ Result<std::shared_ptr<Client>> Client::create(const ClientOptions &options) {
 
 Status Client::checkDevice(size_t device) const {
   if (!mostDevices() || device < mostDevices())
-    return {};
+    return backend(device).health();
   return {Code::OutOfRange, "there is no device " + std::to_string(device) + ": the client has " +
                                 std::to_string(mostDevices()) + " GPUs"};
 }

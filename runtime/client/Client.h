@@ -33,7 +33,7 @@ public:
   size_t mostDevices() const { return backends_.size() == 1 ? 0 : backends_.size(); }
   Transport *transport() const { return transport_.get(); }
   Deadlines &deadlines() { return deadlines_; }
-  // Fails where this process cannot have a device of the number.
+  // Fails where this process cannot have a device of the number, and of one that was given up.
   Status checkDevice(size_t device) const;
   // Fails in the child of a fork, and where a device was given up.
   Status checkHere() const;

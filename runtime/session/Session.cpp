@@ -46,6 +46,8 @@ Result<std::shared_ptr<Array>> Session::place(const LoadedProgram::Place &place,
   for (size_t d = begin; d < end; ++d) {
     const Executable::Device &device = executable.devices()[d];
     uint32_t position = device.position;
+    if (Status s = device.backend->health(); !s.ok())
+      return s;
     auto tile = device.backend->allocate(spaceOf(parameter), localBytes(parameter));
     if (!tile)
       return Status(Code::ResourceExhausted,

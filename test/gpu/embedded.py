@@ -1,12 +1,15 @@
 """A host of the C interface with a GPU for each device, in a process of its own; several.py says what must come of it.
 
-  embedded.py DIR session STEPS   a session of DIR/cuda.tsr on DIR/in.npz: how each step ends; the last one's results in DIR/last.npz
+  embedded.py DIR session STEPS [COMMUNICATOR [SECONDS]]
+                                  a session of DIR/cuda.tsr on DIR/in.npz, which waits so long: how each step ends; the last one's results in
+                                  DIR/last.npz. Where one failed, how another session of the process is made
   embedded.py DIR client          a client with all GPUs: two steps that take their one input over, the first while it is held, too; their results
                                   and what was held in DIR/tiles.npz
 """
 import ctypes
 import os
 import sys
+import time
 
 import numpy as np
 
@@ -47,10 +50,12 @@ def load(directory):
         return made("program_load_file", os.path.join(directory, "cuda.tsr").encode()), [given[name] for name in given.files]
 
 
-def session(directory, steps, communicator="nccl"):
+def session(directory, steps, communicator="nccl", seconds="0"):
     program, host = load(directory)
     options = SessionOptions(ctypes.sizeof(SessionOptions), 0, communicator.encode())
     handle = made("session_create", program, ctypes.byref(options))
+    time.sleep(float(seconds))
+    fails = False
     inputs = (pointer * len(host))(*[made("array_place", handle, size(i), data(array), size(array.nbytes)) for i, array in enumerate(host)])
     for _ in range(int(steps)):
         outputs = (pointer * len(host))()
@@ -58,6 +63,7 @@ def session(directory, steps, communicator="nccl"):
             call("session_execute", handle, inputs, size(len(host)), outputs, size(len(host)))
         except Failed as failure:
             print(failure)
+            fails = True
             continue
         print("ok")
         results = [np.empty_like(array) for array in host]
@@ -68,6 +74,12 @@ def session(directory, steps, communicator="nccl"):
     for array in inputs:
         LIBRARY.tessera_array_free(pointer(array))
     LIBRARY.tessera_session_free(handle)
+    if fails:
+        try:
+            LIBRARY.tessera_session_free(made("session_create", program, ctypes.byref(options)))
+            print("another session")
+        except Failed as failure:
+            print(failure)
     LIBRARY.tessera_program_free(program)
 
 

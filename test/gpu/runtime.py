@@ -376,7 +376,7 @@ def a_gpu_that_hangs_is_not_used_again(directory):
     program = training(directory)
     name = next(name for name in program.kernels() if name != "tessera_move")
     ended = embedded(directory, "session", "4", "local", TESSERA_EMULATOR_ENDLESS=name, TESSERA_EMULATOR_ENDLESS_FROM=8, TESSERA_PROGRESS_TIMEOUT=1)
-    require(len(ended) == 4 and ended[0] == "ok" and HANGS.split("(")[0] in ended[1], f"{ended}")
+    require(len(ended) == 5 and ended[0] == "ok" and HANGS.split("(")[0] in ended[1], f"{ended}")
     require(all(text.startswith("the GPU hangs, and this process uses it no more: device") for text in ended[2:]), f"{ended}")
 
 

@@ -115,6 +115,8 @@ Status CudaBackend::start(uint32_t number, uint32_t of) {
   static auto &hangs = *new std::map<cuda::Context, Hang>; // also of clients that come later
   std::lock_guard lock(mutex);
   hang_ = &hangs[context_];
+  if (Status s = health(); !s.ok())
+    return s;
   enter();
   return startPool(device);
 }
@@ -189,6 +191,8 @@ Result<cuda::Function> CudaBackend::kernelOf(uint32_t number,
   std::lock_guard lock(mutex_);
   if (auto known = kernels_.find(number); known != kernels_.end())
     return known->second;
+  if (Status s = health(); !s.ok())
+    return s;
   enter();
   cuda::Module module = nullptr; // until the process ends
   cuda::Function function = nullptr;
@@ -202,6 +206,8 @@ Result<cuda::Function> CudaBackend::kernelOf(uint32_t number,
 }
 
 std::shared_ptr<Memory> CudaBackend::allocate(Space space, size_t bytes) {
+  if (isGivenUp())
+    return nullptr;
   enter();
   size_t taken = std::max<size_t>(bytes, 64);
   Address address;
@@ -278,6 +284,8 @@ std::shared_ptr<Event> CudaBackend::copy(Address to, Address from, size_t bytes)
 Result<std::shared_ptr<const KernelCode>> CudaBackend::load(const LoadedProgram &program) {
   if (program.deviceCode().empty()) // no kernels
     return std::shared_ptr<const KernelCode>();
+  if (Status s = health(); !s.ok())
+    return s;
   return CudaCode::load(std::static_pointer_cast<CudaBackend>(shared_from_this()), program);
 }
 

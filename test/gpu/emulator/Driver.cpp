@@ -156,6 +156,7 @@ static const char *textOf(const char *image) {
 
 API cuModuleLoadDataEx(LoadedModule **module, const void *image, unsigned options, const int *names,
                        void **values) {
+  waitForAll(current); // as the driver may
   const char *text = textOf(static_cast<const char *>(image));
   if (!text)
     return NoBinaryForGpu;
