@@ -20,7 +20,7 @@ from mutant import ROOT, SWITCH, mutant, planted
 QUEUE, TABLE, GATHERING, COMMAND = (f"runtime/device/cuda/{name}.cpp" for name in ("CudaQueue", "MoveTable", "Gathering", "Command"))
 VIRTUAL, VERSIONS = (f"runtime/comm/virtual/{name}.cpp" for name in ("VirtualCommunicator", "TableVersions"))
 ORDER, EVENTS, EXECUTABLE = "runtime/comm/nccl/StartOrder.cpp", "runtime/comm/virtual/StreamEvents.cpp", "runtime/client/Executable.cpp"
-WATCH, PATIENCE = "runtime/comm/mpi/PeerWatch.cpp", "runtime/device/cuda/Patience.cpp"
+WATCH, PATIENCE, PROGRESS = "runtime/comm/mpi/PeerWatch.cpp", *(f"runtime/device/cuda/{name}.cpp" for name in ("Patience", "Progress"))
 ARENA, CALL, SESSION, BACKEND = "runtime/client/Arena.cpp", "runtime/client/Call.cpp", "runtime/session/Session.cpp", "runtime/device/cuda/CudaBackend.cpp"
 CODE, PRODUCT = (f"runtime/device/cuda/{name}.cpp" for name in ("CudaCode", "LibraryProduct"))
 NCCL, MESSAGES = "runtime/comm/nccl/NcclCommunicator.cpp", "runtime/comm/nccl/DeviceExchange.cpp"
@@ -42,7 +42,7 @@ MUTANTS = [
            "outcome = ⟦catchUp(tag, For::Value)⟧; } if (outcome == Outcome::Done) { value = 0;", "Outcome::Done",
            "what data decides is read before it is computed"),
     mutant("gpu.step-ends-early", GATHERING,
-           ": lost_ != kSuccess ? lost_ : ⟦marks_.last()⟧;", "kSuccess",
+           ": isGiving_ ? kNotReady : ⟦progress_.result()⟧;", "kSuccess",
            "a step is over before its streams are"),
     mutant("gpu.step-of-one-stream", GATHERING,
            "ResultCode code = backend_->isGivenUp() ? kGivenUp : ⟦gatherTails()⟧;", "kSuccess",
@@ -133,7 +133,7 @@ MUTANTS = [
            "rank->comm && ⟦library_.ncclCommGetAsyncError(rank->comm, &error) == nccl::kSuccess⟧)", "false",
            "a broken connection is taken for results"),
     mutant("nccl.nobody-asks-meanwhile", GATHERING,
-           "if (some(isGiven) && ⟦health_ != nullptr⟧)", "false",
+           "if (⟦health_ != nullptr⟧) if (Status status = health_();", "false",
            "while a step waits, nobody asks whether its messages still come"),
     mutant("nccl.not-aborted", NCCL,
            "⟦library_.ncclCommAbort(rank->comm);⟧ rank->isAborted = true;", ";",
@@ -232,14 +232,23 @@ MUTANTS = [
     mutant("hang.limit-unheard", PATIENCE,
            "if (run.failed() && ⟦run.status().code() == Code::DeadlineExceeded⟧)", "false",
            "a GPU that stands beyond a step's time limit is waited for"),
-    mutant("hang.first-always", GATHERING,
+    mutant("hang.first-always", PROGRESS,
            "if (⟦marks_.advance()⟧) patience_.moved();", "false",
            "the first command is named, not the one that the GPU stands at"),
+    mutant("hang.graphs-not-marked", GATHERING,
+           "if (⟦!isWatched_ && !progress_.isMarked()⟧)", "false",
+           "a step of several graphs is given up though one after the other ends"),
+    mutant("hang.time-without-work", PROGRESS,
+           "if (⟦result() != kNotReady⟧) { // it had nothing to do", "false",
+           "a GPU that had nothing to do for long is given up at its first command", also=[("void Progress::begin() { marks_.clear(); ⟦patience_.moved();⟧", ";")]),
+    mutant("hang.all-given-at-once", GATHERING,
+           "if (!isWatched_ && ⟦progress_.isFull()⟧)", "false",
+           "who gives commands waits for ever in the driver"),
     mutant("hang.used-by-new-clients", BACKEND,
            "hang_ = &hangs[context_]; if (Status s = ⟦health()⟧; !s.ok())", "Status()",
            "a client is made on a GPU that was given up"),
     mutant("hang.nobody-hears", GATHERING,
-           "ResultCode code = ⟦backend_->isGivenUp()⟧ ? kGivenUp : lost_", "false",
+           "ResultCode code = ⟦backend_->isGivenUp()⟧ ? kGivenUp : isGiving_", "false",
            "who waits for a GPU that was given up waits on"),
     mutant("hang.traced-for-ever", QUEUE,
            "if (⟦!patience.isOver(lane_.run)⟧) continue;", "true",
@@ -260,8 +269,9 @@ def tests(build, name):
     if name.startswith("several."):
         return {"unit.runtime": [build / "test" / "unit" / "runtime" / "test-runtime", "--gtest_filter=StartOrderTest.*:PeerWatchTest.*"], "gpu.several": [python, HERE / "several.py"]}
     if name.startswith("hang."):
-        return {"gpu.runtime, hangs": [*runtime, "a_kernel_that_never_ends_is_named", "a_gpu_that_hangs_is_not_used_again"],
-                "gpu.several, hangs": [python, HERE / "several.py", "a_gpu_that_hangs_beside_others", "a_process_whose_gpu_hangs"]}
+        return {"gpu.runtime, hangs": [*runtime, "a_kernel_that_never_ends_is_named", "a_gpu_that_hangs_is_not_used_again", "a_gpu_that_hangs_while_commands_are_given"],
+                "gpu.several, hangs": [python, HERE / "several.py", "a_gpu_that_hangs_beside_others", "a_process_whose_gpu_hangs",
+                                     "a_step_of_several_graphs_takes_long", "time_without_work_does_not_count"]}
     if name.startswith("nccl."):
         return {"gpu.runtime, processes": [*runtime, "two_processes_by_nccl", "a_sum_of_two_processes_by_nccl"]}
     if name.startswith(("code.", "product.")):

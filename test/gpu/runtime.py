@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "numerics"))
@@ -238,11 +239,9 @@ def who_decides_longest_ends_as_well(directory):
         program.same_as_cpu("--repeat=2", f"--trace={program.path('trace.json')}", TESSERA_EMULATOR_SEED=seed)
 
 
-@case
-def long_steps_are_given_in_parts(directory):
-    """More commands than are gathered, with a sum over the devices in each trip. Behind the parts that come again in the second step
-    is one that doesn't, as the result lies elsewhere."""
-    program = Program(directory, """
+# 1,500 trips of several commands, with a sum over the devices in each. Where the result lies is not the same in each step.
+def many_trips(directory):
+    return Program(directory, """
 sdy.mesh @m = <["x"=2]>
 func.func @main(%x: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {}]>}) -> (tensor<4xi8> {sdy.sharding = #sdy.sharding<@m, [{"x"}]>}) {
   %n = stablehlo.constant dense<0> : tensor<i32>
@@ -268,6 +267,12 @@ func.func @main(%x: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {}
   return %k : tensor<4xi8>
 }
 """, in0=(4, 8))
+
+
+@case
+def long_steps_are_given_in_parts(directory):
+    """More commands than are gathered. Behind the parts that come again in the second step is one that doesn't."""
+    program = many_trips(directory)
     program.same_as_cpu("--repeat=3", TESSERA_EMULATOR_LAG=1)
     calls = program.calls(1, TESSERA_EMULATOR_LAG=0)
     require(calls["cuLaunchKernel"] > 2 * 4096, f"a step takes {calls}")
@@ -355,10 +360,24 @@ def a_kernel_that_never_ends_is_named(directory):
 
 
 @case
-def a_graph_that_takes_long_is_waited_for(directory):
-    """Longer than the GPU may stand at a kernel in all; and who gives a step up waits for the GPU all the same."""
+def a_gpu_that_hangs_while_commands_are_given(directory):
+    """The driver lets who gives it more than some 1,000 commands wait for them."""
+    program = many_trips(directory)
+    for each in program.kernels():
+        message = program.error(TESSERA_EMULATOR_ENDLESS=each, TESSERA_PROGRESS_TIMEOUT=1)
+        require(re.search(r"error: .* at \S*p.mlir:\d+:\d+.*it does not end: the GPU has stood" if each == "tessera_move" else rf"error: device \d: kernel '{each}': it does not end: the GPU has stood", message), message)
+    message = program.error("--time-limit=1", TESSERA_EMULATOR_ENDLESS="tessera_move", TESSERA_PROGRESS_TIMEOUT=2)
+    require(re.search(r"time limit of 1 s: the GPU hangs, and this process uses it no more: .*it does not end", message), message)
+
+
+@case
+def a_step_that_takes_long_is_waited_for(directory):
+    """Longer in all than the GPU may stand at one command; and who gives a step up waits for the GPU all the same."""
+    program = Program(directory, DECIDED, in0=(16, 16))
+    begin = time.monotonic()
+    program.same_as_cpu("--repeat=3", TESSERA_PROGRESS_TIMEOUT=1, TESSERA_EMULATOR_LAG=60000)
+    require(time.monotonic() - begin > 4.5, "steps are shorter than what is allowed")
     program = training(directory)
-    program.same_as_cpu("--repeat=2", TESSERA_PROGRESS_TIMEOUT=2, TESSERA_EMULATOR_LAG=200000)
     message = program.error("--time-limit=0.05", TESSERA_EMULATOR_LAG=200000)
     require("a step took longer than the time limit of 0.05 s" in message and "hangs" not in message, message)
 

@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -399,6 +400,46 @@ def a_gpu_that_hangs_beside_others(directory):
             require(re.search(rf"error: {named}.* at \S*p.mlir:\d+:\d+", message), message)
         message = program.error("--repeat=3", "--time-limit=0.5", **settings)
         require(re.search(rf"time limit of 0.5 s: the GPU hangs, and this process uses it no more on GPU {gpu}: {named}", message), message)
+
+
+# Sixteen sums over the devices, with products in between.
+STRETCHES = """
+sdy.mesh @m = <["x"=2]>
+func.func @main(%x: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {}]>}) -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {}]>}) {
+  %n = stablehlo.constant dense<0> : tensor<i32>
+  %end = stablehlo.constant dense<16> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %r:2 = stablehlo.while(%i = %n, %v = %x) : tensor<i32>, tensor<8x8xf32>
+  cond {
+    %c = stablehlo.compare LT, %i, %end : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  } do {
+    %g = stablehlo.dot_general %v, %v, contracting_dims = [0] x [0] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %t = stablehlo.tanh %g : tensor<8x8xf32>
+    %p = stablehlo.dot_general %v, %t, contracting_dims = [1] x [0] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %u = stablehlo.tanh %p : tensor<8x8xf32>
+    %j = stablehlo.add %i, %one : tensor<i32>
+    stablehlo.return %j, %u : tensor<i32>, tensor<8x8xf32>
+  }
+  return %r#1 : tensor<8x8xf32>
+}
+"""
+
+
+@case
+def a_step_of_several_graphs_takes_long(directory):
+    """Longer in all than the GPU may stand at one command."""
+    program = Program(directory, STRETCHES, in0=(8, 8))
+    begin = time.monotonic()
+    program.same_as_cpu("--repeat=4", **own_gpus(2, TESSERA_PROGRESS_TIMEOUT=1, TESSERA_EMULATOR_LAG=100000))
+    require(time.monotonic() - begin > 6, "steps are shorter than what is allowed")
+
+
+@case
+def time_without_work_does_not_count(directory):
+    program = training(directory, 2)
+    ended = embedded(directory, "session", "2", "nccl", "2", **own_gpus(2, TESSERA_PROGRESS_TIMEOUT=1, TESSERA_EMULATOR_LAG=200000))
+    require(ended == ["ok", "ok"], f"{ended}")
 
 
 @case

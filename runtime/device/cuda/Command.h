@@ -31,6 +31,7 @@ struct Command {
   uint32_t record =
       0; // that is waited for: which of those gathered with it, from 1; 0: an earlier one
   bool isLaunch() const { return kind == Launch || kind == Multiply || kind == Move; }
+  bool isEvent() const { return kind == Record || kind == Await; }
   bool operator==(const Command &) const = default;
 };
 

@@ -1,6 +1,8 @@
 #include "runtime/device/cuda/Gathering.h"
 #include <algorithm>
+#include <chrono>
 #include <set>
+#include <thread>
 
 namespace tessera::runtime::device::cuda {
 
@@ -8,11 +10,10 @@ static constexpr int64_t kFirstPause = 4'000, kLongestPause = 200'000; // nanose
 // That a value, or room for more, waits for devices that still give commands.
 static constexpr int64_t kForValue = 100'000, kForRoom = 10'000'000;
 static constexpr size_t kMostCommands = 4096; // of a lane
-static constexpr uint32_t kMostMarks = 1024;  // of commands that are given together
 
 Gathering::Gathering(std::shared_ptr<CudaBackend> backend, Health health, Patience::Waits waits)
     : backend_(std::move(backend)), driver_(backend_->driver()), health_(std::move(health)),
-      marks_(driver_), patience_(backend_->longestStand(), std::move(waits)), known_(*backend_) {
+      progress_(*backend_, std::move(waits)), known_(*backend_) {
   timer_.context = this;
   timer_.fire = [](Timer *timer) { static_cast<Gathering *>(timer->context)->fire(); };
 }
@@ -60,9 +61,7 @@ void Gathering::close(uint64_t name) {
 void Gathering::begin(bool isWatched) {
   std::lock_guard lock(mutex_);
   isWatched_ = isWatched;
-  marks_.clear();
-  unmarked_ = {};
-  lost_ = kSuccess;
+  progress_.begin();
   clear();
   known_.tidy();
 }
@@ -106,6 +105,15 @@ void Gathering::await(uint64_t lane, StreamEvent &event) {
 Stream Gathering::reach(uint64_t name) {
   std::lock_guard lock(mutex_);
   giveAll();
+  while (isGiving_) { // other devices of this worker stand still meanwhile
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+    checkProgress(*owners_[name].run);
+    if (owners_[name].run->failed())
+      clear();
+    giveAll();
+  }
+  if (!isWatched_ && !progress_.isMarked()) // a graph
+    progress_.mark(origin_);
   Stream stream = lanes_[name].stream;
   follow(stream);
   tails_[stream].isAhead = true;
@@ -126,6 +134,8 @@ void Gathering::clear() {
   for (auto &[name, lane] : lanes_)
     lane.clear();
   order_.clear();
+  next_ = 0;
+  isGiving_ = false;
   ++number_;
 }
 
@@ -136,60 +146,65 @@ void Gathering::refuse(uint64_t lane, uint32_t tag, const Status &why) {
   owner.run->fail(owner.named(tag, why));
 }
 
-// The launches among what was gathered.
-Marks::Place Gathering::placeOfAll() const {
-  Marks::Place place;
-  for (const Given &given : order_) {
-    const Command &command = lanes_.at(given.lane).commands[given.command];
-    if (command.isLaunch() && place.commands++ == 0)
-      place.lane = given.lane, place.tag = command.tag;
-  }
-  return place;
-}
-
 void Gathering::giveAll() {
   if (order_.empty() || !origin_ || backend_->isGivenUp())
     return clear();
   backend_->enter();
-  GraphExec graph = isWatched_ ? nullptr : known_.of(lanes_, [this] { return capture(); });
+  bool isOneByOne = isWatched_ || isGiving_;
+  GraphExec graph = isOneByOne ? nullptr : known_.of(lanes_, [this] { return capture(); });
   if (graph) {
     ResultCode code = gatherTails();
     if (code == kSuccess)
       code = driver_.cuGraphLaunch(graph, origin_);
     passEvents();
-    Marks::Place place = placeOfAll();
-    if (unmarked_.commands)
-      unmarked_.commands += place.commands;
-    else
-      unmarked_ = place;
+    noteGraph();
     const Given &first = order_.front();
     if (code != kSuccess)
       refuse(first.lane, lanes_[first.lane].commands[first.command].tag,
              driver_.status(code, "a graph cannot be launched"));
   } else {
-    giveEach();
+    isGiving_ = !giveEach();
   }
-  clear();
+  if (!isGiving_)
+    clear();
 }
 
-// In the order in which they came: what is waited for has been recorded before.
-void Gathering::giveEach() {
-  uint32_t launches = placeOfAll().commands;
-  bool areMarked = !isWatched_ && launches > 1 && launches <= kMostMarks;
-  for (const Given &given : order_) {
+// Its launches are what may not end, where it has any.
+void Gathering::noteGraph() {
+  auto commandOf = [&](const Given &given) -> const Command & {
+    return lanes_[given.lane].commands[given.command];
+  };
+  bool hasLaunches =
+      std::ranges::any_of(order_, [&](const Given &given) { return commandOf(given).isLaunch(); });
+  for (const Given &given : order_)
+    if (const Command &command = commandOf(given);
+        hasLaunches ? command.isLaunch() : !command.isEvent())
+      progress_.given(given.lane, command.tag);
+}
+
+// In the order in which they came: what is waited for has been recorded before. False where the rest has
+// to wait for the GPU.
+bool Gathering::giveEach() {
+  for (; next_ < order_.size(); ++next_) {
+    if (!isWatched_ && progress_.isFull())
+      return false;
+    const Given given = order_[next_];
     Lane &lane = lanes_[given.lane];
     const Command &command = lane.commands[given.command];
+    const char *what =
+        command.isLaunch() ? "it cannot be launched" : "the command cannot be given to the GPU";
     ResultCode code = giveOne(lane, command);
-    if (command.isLaunch() && unmarked_.commands++ == 0)
-      unmarked_.lane = given.lane, unmarked_.tag = command.tag;
-    if (code == kSuccess && areMarked && command.isLaunch())
-      code = marks_.add(lane.stream, std::exchange(unmarked_, {}));
-    if (code != kSuccess)
-      return refuse(given.lane, command.tag,
-                    driver_.status(code, command.isLaunch()
-                                             ? "it cannot be launched"
-                                             : "the command cannot be given to the GPU"));
+    if (code == kSuccess && !command.isEvent()) {
+      progress_.given(given.lane, command.tag);
+      if (!isWatched_)
+        code = progress_.mark(lane.stream), what = "no event behind it";
+    }
+    if (code != kSuccess) {
+      refuse(given.lane, command.tag, driver_.status(code, what));
+      return true;
+    }
   }
+  return true;
 }
 
 ResultCode Gathering::giveOne(Lane &lane, const Command &command) {
@@ -302,27 +317,25 @@ Outcome Gathering::wait(Member &member, For what, Task &task, Run &run) {
   return Outcome::Parked;
 }
 
-// All that was gathered, so that everybody's wait is one for the GPU.
+// All that was gathered, so that everybody's wait is one for the GPU. The timer gives what has to wait.
 void Gathering::giveToAll() {
   if (run_->failed())
     clear();
-  if (marks_.last() != kNotReady) {
-    marks_.clear();
-    patience_.moved();
-  }
   giveAll();
+  if (isGiving_)
+    return;
   ResultCode code = backend_->isGivenUp() ? kGivenUp : gatherTails();
   if (code == kSuccess)
-    code = marks_.add(origin_, std::exchange(unmarked_, {}));
-  if (code != kSuccess)
-    lost_ = code;
+    progress_.mark(origin_);
+  else
+    progress_.lose(code);
   for (Member *member : waiting_)
     member->isGiven = true;
 }
 
 // Wakes those whose wait is over, but for `caller`: whether its own is.
 bool Gathering::arrive(const Member *caller) {
-  ResultCode code = backend_->isGivenUp() ? kGivenUp : lost_ != kSuccess ? lost_ : marks_.last();
+  ResultCode code = backend_->isGivenUp() ? kGivenUp : isGiving_ ? kNotReady : progress_.result();
   Task *chain = nullptr;
   bool isCallers = false;
   auto isAtEnd = [](const Member *member) { return member->what == For::End; };
@@ -356,17 +369,20 @@ void Gathering::arm() {
 }
 
 // What the streams were given may never end: then everybody hears of it, and none is touched any more.
-void Gathering::checkProgress() {
-  if (marks_.advance())
-    patience_.moved();
-  const Marks::Place *place = marks_.first();
-  if (!place || backend_->isGivenUp() || !patience_.isOver(*run_))
+void Gathering::checkProgress(Run &run) {
+  if (health_ != nullptr)
+    if (Status status = health_(); !status.ok())
+      run.fail(std::move(status)); // which lets the stream go on
+  if (backend_->isGivenUp())
     return;
-  Status why = {Code::Internal, describeHang(place->commands, patience_.stood())};
-  if (place->commands)
-    why = owners_[place->lane].named(place->tag, why);
+  auto hang = progress_.hang(run);
+  if (!hang)
+    return;
+  Status why = {Code::Internal, hang->what};
+  if (auto owner = owners_.find(hang->place.lane); owner != owners_.end())
+    why = owner->second.named(hang->place.tag, why);
   backend_->giveUp(why.message());
-  run_->fail(why);
+  run.fail(why);
 }
 
 // Of the timer's turn.
@@ -378,19 +394,19 @@ void Gathering::fire() {
     auto isLate = [](const Member *m) { return !m->isGiven && m->what != For::End; };
     auto some = [&](auto &&holds) { return std::any_of(waiting_.begin(), waiting_.end(), holds); };
     auto isGiven = [](const Member *m) { return m->isGiven; };
-    if (some([&](const Member *m) { return isLate(m) && Pool::now() >= m->patience; }))
+    auto isLong = [&](const Member *m) { return isLate(m) && Pool::now() >= m->patience; };
+    if (isGiving_ || some(isLong))
       giveToAll();
     if (some(isGiven))
       arrive(nullptr);
-    if (some(isGiven) && health_ != nullptr)
-      if (Status status = health_(); !status.ok())
-        run_->fail(std::move(status)); // which lets the stream go on
-    if (some(isGiven)) {
-      checkProgress();
+    if (isGiving_ || some(isGiven)) {
+      checkProgress(*run_);
+      if (isGiving_ && backend_->isGivenUp())
+        giveToAll();
       if (backend_->isGivenUp())
         arrive(nullptr);
     }
-    if (some(isGiven) || some(isLate)) {
+    if (isGiving_ || some(isGiven) || some(isLate)) {
       pause_ = std::min(2 * pause_, kLongestPause);
       timer_.deadline = Pool::now() + pause_;
       return backend_->pool().add(&timer_);

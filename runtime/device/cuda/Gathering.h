@@ -14,8 +14,7 @@
 #include "runtime/device/Outcome.h"
 #include "runtime/device/cuda/CudaBackend.h"
 #include "runtime/device/cuda/Graphs.h"
-#include "runtime/device/cuda/Marks.h"
-#include "runtime/device/cuda/Patience.h"
+#include "runtime/device/cuda/Progress.h"
 #include "runtime/pool/Run.h"
 #include <mutex>
 
@@ -104,14 +103,14 @@ private:
   void append(uint64_t lane, const Command &command); // the lock is held, as in all that follow
   void refuse(uint64_t lane, uint32_t tag, const Status &why);
   void giveAll();
-  void giveEach();
+  void noteGraph();
+  bool giveEach();
   ResultCode giveOne(Lane &lane, const Command &command);
   ResultCode follow(Stream stream);
   ResultCode gatherTails();
   GraphExec capture();
   void passEvents();
-  Marks::Place placeOfAll() const;
-  void checkProgress();
+  void checkProgress(Run &run);
   void clear();
   void giveToAll();
   bool arrive(const Member *caller);
@@ -126,14 +125,13 @@ private:
   std::mutex mutex_;        // of what follows
   Stream origin_ = nullptr; // that graphs are given to: the first lane's
   EventHandle graphEvent_ = nullptr;
-  Marks marks_;
-  Marks::Place unmarked_;      // what was given since the last of them
-  ResultCode lost_ = kSuccess; // why there is none behind what was given
-  Patience patience_;
+  Progress progress_;
   Lanes lanes_;
   std::map<uint64_t, Owner> owners_;
   std::map<Stream, Tail> tails_;
   std::vector<Given> order_; // as commands came
+  size_t next_ = 0;          // of them, while they are given one by one
+  bool isGiving_ = false;    // the rest is given when the GPU has come further
   uint64_t number_ = 1;      // of what is gathered
   uint64_t graphs_ = 0;      // that were given
   uint64_t recorded_ = 0;    // of these: that graphEvent_ is behind

@@ -16,9 +16,10 @@ namespace tessera::runtime::device::cuda {
 // Not thread-safe. The GPU is the one that the thread has entered.
 class Marks {
 public:
-  // So many commands, of which this is the first; none: what is behind all of them.
+  // So many commands, of which this is the first; none: what comes behind this one.
   struct Place {
-    uint64_t lane = 0;
+    static constexpr uint64_t kNowhere = UINT64_MAX; // before any command
+    uint64_t lane = kNowhere;
     uint32_t tag = 0;
     uint32_t commands = 0;
   };
@@ -34,6 +35,7 @@ public:
   bool advance();
   // What has become of the last one: kNotReady where it is not over. Of none: success.
   ResultCode last() const;
+  size_t size() const { return marks_.size(); }
   // Where the GPU stands while the last is not over; null where there is none.
   const Place *first() const { return marks_.empty() ? nullptr : &marks_.front().place; }
   // Nothing is under way any more.

@@ -28,7 +28,7 @@ std::string Patience::stood() const {
 }
 
 std::string describeHang(uint32_t commands, const std::string &stood) {
-  std::string which = "it does not end";
+  std::string which = commands ? "it does not end" : "what comes behind it does not end";
   if (commands > 1)
     which += ", or one of the " + std::to_string(commands - 1) +
              " commands after it does not (CUDA_LAUNCH_BLOCKING=1 names the one)";

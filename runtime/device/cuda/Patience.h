@@ -34,7 +34,8 @@ private:
   int64_t overdue_ = 0; // since when the step is over its time limit
 };
 
-// What is said of a command, and of so many after it, at which a GPU was given up. `stood`: for how long.
+// What is said of the first of so many commands at which a GPU was given up; of none: of the last one before that
+// place. `stood`: for how long.
 std::string describeHang(uint32_t commands, const std::string &stood);
 
 } // namespace tessera::runtime::device

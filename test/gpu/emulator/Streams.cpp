@@ -7,6 +7,9 @@
 
 namespace tessera::emulator {
 
+static constexpr size_t kMostPending =
+    1024; // commands of a stream, but for those of graphs and events
+
 uint64_t environment(const char *name, uint64_t otherwise) {
   const char *text = std::getenv(name);
   return text && *text ? std::strtoull(text, nullptr, 10) : otherwise;
@@ -110,7 +113,11 @@ Stream::~Stream() {
 void Stream::push(Command command) {
   Gpu &gpu = Gpu::ofProcess();
   {
-    std::lock_guard lock(gpu.mutex);
+    std::unique_lock lock(gpu.mutex);
+    if (command.isBounded) {
+      changed_.wait(lock, [&] { return pending_ < kMostPending; });
+      ++pending_;
+    }
     command.known = gpu.order.clockOf(Order::kHost);
     commands_.push_back(std::move(command));
   }
@@ -121,7 +128,7 @@ void Stream::push(Action action) {
   if (capture)
     capture->add(this, std::move(action));
   else
-    push(Command{{std::move(action)}, {}, nullptr, nullptr, {}});
+    push(Command{{std::move(action)}, {}, nullptr, nullptr, {}, /*isBounded=*/true});
 }
 
 void Stream::pushAll(std::vector<Action> actions) {
@@ -186,6 +193,7 @@ void Stream::main() {
       command.records->clock = gpu.order.clockOf(number_);
       gpu.changed.notify_all();
     }
+    pending_ -= command.isBounded;
     commands_.pop_front();
     changed_.notify_all();
   }

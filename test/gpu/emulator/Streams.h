@@ -100,7 +100,8 @@ public:
   Stream(uint64_t seed, unsigned device);
   ~Stream();
 
-  // At the end of what it has to do, or of the graph that is being captured.
+  // At the end of what it has to do, or of the graph that is being captured. Where very much is pending it
+  // waits, as the driver does.
   void push(Action action);
   void pushAll(std::vector<Action> actions);
   std::shared_ptr<Record> record();
@@ -118,11 +119,13 @@ private:
     Order::Clock known; // of the host, when it was given
     std::shared_ptr<Record> after, records;
     std::function<void()> onHost;
+    bool isBounded = false; // counts in pending_
   };
   void push(Command command);
   void main();
 
   std::deque<Command> commands_;
+  size_t pending_ = 0;
   std::condition_variable changed_;
   bool stop_ = false;
   uint32_t number_ = 0;
