@@ -256,8 +256,11 @@ MUTANTS = [
     mutant("hang.connection-of-the-stuck", NCCL,
            "|| !isMeant || ⟦rank->backend->isGivenUp()⟧) continue;", "false",
            "the connection of a GPU that was given up is aborted, which waits for it"),
+    mutant("hang.kernels-for-messages", NCCL,
+           "rank.underWay.forgetEnded(); return ⟦rank.underWay.isAtMessages()⟧;", "rank.underWay.isIn()",
+           "a kernel of a collective that never ends is taken for messages"),
     mutant("hang.all-aborted-at-once", NCCL,
-           "bool isMeant = ⟦those == Those::All || rank->underWay.isIn()⟧;", "true",
+           "bool isMeant = ⟦those == Those::All || rank->underWay.isAtMessages()⟧;", "true",
            "the connection of a GPU that hangs elsewhere is aborted before that is known"),
 ]
 
@@ -271,7 +274,7 @@ def tests(build, name):
     if name.startswith("hang."):
         return {"gpu.runtime, hangs": [*runtime, "a_kernel_that_never_ends_is_named", "a_gpu_that_hangs_is_not_used_again", "a_gpu_that_hangs_while_commands_are_given"],
                 "gpu.several, hangs": [python, HERE / "several.py", "a_gpu_that_hangs_beside_others", "a_process_whose_gpu_hangs",
-                                     "a_step_of_several_graphs_takes_long", "time_without_work_does_not_count"]}
+                                     "a_step_of_several_graphs_takes_long", "time_without_work_does_not_count", "what_hangs_within_a_collective"]}
     if name.startswith("nccl."):
         return {"gpu.runtime, processes": [*runtime, "two_processes_by_nccl", "a_sum_of_two_processes_by_nccl"]}
     if name.startswith(("code.", "product.")):

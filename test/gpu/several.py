@@ -443,6 +443,17 @@ def time_without_work_does_not_count(directory):
 
 
 @case
+def what_hangs_within_a_collective(directory):
+    """It is no message of others, and said to be behind the last kernel that was marked."""
+    program = training(directory, 2)
+    settings = own_gpus(2, TESSERA_EMULATOR_ENDLESS="tessera_move", TESSERA_PROGRESS_TIMEOUT=1)
+    message = program.error(**settings)
+    require(re.search(r"error: device \d: .*: the GPU has stood there for .* at \S*p.mlir:\d+:\d+", message), message)
+    message = program.error("--time-limit=0.5", **settings)
+    require(re.search(r"time limit of 0.5 s: the GPU hangs, .*: device \d: .*: the GPU has stood there for .* at \S*p.mlir:\d+:\d+", message), message)
+
+
+@case
 def a_process_whose_gpu_hangs(directory):
     """It says so itself, where its limit comes first."""
     program = training(directory, 4)

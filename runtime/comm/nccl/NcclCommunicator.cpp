@@ -311,11 +311,20 @@ Status NcclCommunicator::exchange(const CollectivePlan &plan, const std::vector<
   };
   if (std::all_of(turns.begin(), turns.end(), isEmpty))
     return {};
+  auto mark = [&] {
+    Status status;
+    for (const Turn &turn : turns)
+      if (status.ok())
+        status = turn.rank->underWay.turn(turn.rank->stream);
+    return status;
+  };
   if (aborted_ && transport_)
     return {Code::Unavailable, "the processes are not connected any more"};
   if (aborted_) // after a step that failed
     if (Status s = join(); !s.ok())
       return s;
+  if (Status s = mark(); !s.ok())
+    return s;
   const GroupSet &set = program_.decoded().groupSets[plan.groupSet];
   nccl::ResultCode code = library_.ncclGroupStart();
   for (const Turn &turn : turns) {
@@ -333,7 +342,10 @@ Status NcclCommunicator::exchange(const CollectivePlan &plan, const std::vector<
                                  nccl::kBytes, peerOf(message), rank.comm, rank.stream);
   }
   nccl::ResultCode ended = library_.ncclGroupEnd();
-  return library_.status(code == nccl::kSuccess ? ended : code, "messages cannot be given");
+  if (Status s = library_.status(code == nccl::kSuccess ? ended : code, "messages cannot be given");
+      !s.ok())
+    return s;
+  return mark();
 }
 
 device::Outcome NcclCommunicator::wait(Worker &, Task &task, uint32_t position, uint32_t site) {
@@ -355,9 +367,9 @@ void NcclCommunicator::wakeAll() {
 
 // --- Failures ---
 
-// In a collective to which all of the group that are here have come, and which has others.
+// At messages of a collective to which all of the group that are here have come, and which has others.
 bool NcclCommunicator::waitsForOthers(const Rank &rank) const {
-  if (!rank.underWay.isIn())
+  if (!rank.underWay.isAtMessages())
     return false;
   const CollectivePlan *plan = rank.underWay.first();
   const GroupSet &set = program_.decoded().groupSets[plan->groupSet];
@@ -402,11 +414,11 @@ std::string NcclCommunicator::oldest() const {
 }
 
 // What the streams wait for does not come any more: they go on without. The library may wait for what a GPU
-// does beside, so that of one that stands elsewhere the connection is left until it has come to the collective,
+// does beside, so that of one that stands elsewhere the connection is left until it has come to messages,
 // and of one that was given up for good.
 void NcclCommunicator::abort(Those those) {
   for (auto &rank : ranks_) {
-    bool isMeant = those == Those::All || rank->underWay.isIn();
+    bool isMeant = those == Those::All || rank->underWay.isAtMessages();
     if (!rank->comm || rank->isAborted || !isMeant || rank->backend->isGivenUp())
       continue;
     library_.ncclCommAbort(rank->comm);
@@ -419,12 +431,14 @@ bool NcclCommunicator::waits(uint32_t position) {
   std::lock_guard lock(mutex_);
   Rank &rank = *ranks_[indexOf(position)];
   rank.underWay.forgetEnded();
-  return rank.underWay.isIn();
+  return rank.underWay.isAtMessages();
 }
 
 Status NcclCommunicator::health() {
   std::lock_guard lock(mutex_);
   if (aborted_) {
+    for (auto &rank : ranks_)
+      rank->underWay.forgetEnded();
     abort(Those::InCollectives);
     return {};
   }

@@ -1,4 +1,5 @@
 #include "runtime/comm/nccl/UnderWay.h"
+#include <algorithm>
 
 namespace tessera::runtime {
 
@@ -9,11 +10,17 @@ static const Status kNoEvent = {Code::ResourceExhausted, "no event of a collecti
 UnderWay::~UnderWay() {
   backend_.enter();
   for (const Given &given : given_)
-    free_.insert(free_.end(), {given.begun, given.ended});
+    release(given);
+  free_.insert(free_.end(), turns_.begin(), turns_.end());
   if (begun_)
     free_.push_back(begun_);
   for (EventHandle event : free_)
     backend_.driver().cuEventDestroy(event);
+}
+
+void UnderWay::release(const Given &given) {
+  free_.insert(free_.end(), {given.begun, given.ended});
+  free_.insert(free_.end(), given.turns.begin(), given.turns.end());
 }
 
 // Null: the driver gives none.
@@ -32,8 +39,18 @@ EventHandle UnderWay::mark(Stream stream) {
 Status UnderWay::begin(Stream stream) {
   if (begun_) // of a collective that was not given
     free_.push_back(begun_);
+  free_.insert(free_.end(), turns_.begin(), turns_.end());
+  turns_.clear();
   begun_ = mark(stream);
   return begun_ ? Status() : kNoEvent;
+}
+
+Status UnderWay::turn(Stream stream) {
+  EventHandle event = mark(stream);
+  if (!event)
+    return kNoEvent;
+  turns_.push_back(event);
+  return {};
 }
 
 Status UnderWay::end(Stream stream, const CollectivePlan &plan) {
@@ -41,7 +58,7 @@ Status UnderWay::end(Stream stream, const CollectivePlan &plan) {
   EventHandle ended = mark(stream);
   if (!ended)
     return kNoEvent;
-  given_.push_back({&plan, std::exchange(begun_, nullptr), ended});
+  given_.push_back({&plan, std::exchange(begun_, nullptr), ended, std::exchange(turns_, {})});
   return {};
 }
 
@@ -52,9 +69,16 @@ static bool isPast(const Driver &driver, EventHandle event) {
 
 void UnderWay::forgetEnded() {
   for (; first() && isPast(backend_.driver(), given_.front().ended); given_.pop_front(), ++ended_)
-    free_.insert(free_.end(), {given_.front().begun, given_.front().ended});
+    release(given_.front());
 }
 
 bool UnderWay::isIn() const { return first() && isPast(backend_.driver(), given_.front().begun); }
+
+bool UnderWay::isAtMessages() const {
+  if (!first())
+    return false;
+  auto isOver = [&](EventHandle event) { return isPast(backend_.driver(), event); };
+  return std::ranges::count_if(given_.front().turns, isOver) % 2 == 1;
+}
 
 } // namespace tessera::runtime

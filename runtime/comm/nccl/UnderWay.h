@@ -1,7 +1,8 @@
 // The collectives that a rank's stream was given, and in which of them it stands. A site comes again before
 // the stream has come to it once, so each collective has marks of its own.
 //
-//   stream   wait for the operands | begun | messages, reductions | ended | ..
+//   stream   wait for the operands | begun | kernels | messages | kernels | messages | ended | ..
+//                                            0          1         2          3
 #pragma once
 
 #include "runtime/device/cuda/CudaBackend.h"
@@ -19,8 +20,10 @@ public:
   UnderWay(const UnderWay &) = delete;
   UnderWay &operator=(const UnderWay &) = delete;
 
-  // Behind what comes before a collective in the stream, and behind the collective.
+  // Behind what comes before a collective in the stream, before its messages and behind them in turns, and
+  // behind the collective.
   Status begin(device::cuda::Stream stream);
+  Status turn(device::cuda::Stream stream);
   Status end(device::cuda::Stream stream, const CollectivePlan &plan);
 
   void forgetEnded();
@@ -30,20 +33,26 @@ public:
   const CollectivePlan *last() const { return last_; }
   // Whether the stream stands in the first: its operands are there, its results are not.
   bool isIn() const;
+  // Whether it stands at messages there, not at kernels of the collective's.
+  bool isAtMessages() const;
   // To how many it has come.
   uint64_t count() const { return ended_ + isIn(); }
 
 private:
+  using Events = std::vector<device::cuda::EventHandle>;
   struct Given {
     const CollectivePlan *plan;
     device::cuda::EventHandle begun, ended;
+    Events turns;
   };
+  void release(const Given &given);
   device::cuda::EventHandle mark(device::cuda::Stream stream);
 
   const device::CudaBackend &backend_;
-  std::deque<Given> given_;                     // oldest first
-  std::vector<device::cuda::EventHandle> free_; // marks
+  std::deque<Given> given_; // oldest first
+  Events free_;             // marks
   device::cuda::EventHandle begun_ = nullptr;
+  Events turns_; // of what is begun
   const CollectivePlan *last_ = nullptr;
   uint64_t ended_ = 0;
 };
