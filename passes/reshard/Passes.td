@@ -178,7 +178,7 @@ def ReshardBeforeBroadcasts : Pass<"tessera-reshard-before-broadcasts", "::mlir:
     %s = sdy.reshard %x <@mesh, [{}, {} ]> : tensor<1x8xf32>
     %r = stablehlo.broadcast_in_dim %s, dims = [0, 1] {[{}, {} ]} : (tensor<1x8xf32>) -> tensor<64x8xf32>
     ```
-    Of keys that several heads share, biases, and tables of positions that a batch shares. Other users of `%b` keep it: it is made twice then, of the same values.
+    Of biases, tables of positions that a batch shares, and keys that several heads share: those are often reshaped behind the broadcast (`jnp.repeat`), and the reshape, too, is made of the moved value where its rule can have that. A rule that the program gives an op (`sdy.sharding_rule`) holds. Other users of `%b` keep it: it is made twice then, of the same values.
   }];
   let dependentDialects = ["::tessera::sdy::SdyDialect"];
 }

@@ -1,4 +1,5 @@
-// Moves what a broadcast repeats instead of what it makes of it, where that sends less. Passes.td shows an example.
+// Moves what a broadcast repeats instead of what it makes of it, where that sends less; also where what it makes is
+// reshaped before it is moved. Passes.td shows an example.
 #include "dialects/sdy/SdyOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "passes/reshard/Passes.h"
@@ -14,19 +15,20 @@ namespace {
 using namespace mlir;
 using sharding::TensorSharding;
 
-// Where the operand lies when the result does as `result`; none where that would cut a dimension of one row, along
-// which no rule has axes.
-std::optional<TensorSharding> operandOf(stablehlo::BroadcastInDimOp op,
-                                        const TensorSharding &result) {
-  ArrayRef<int64_t> from = shapeOf(op.getOperand()), to = shapeOf(op.getResult());
-  for (auto [rows, dim] : llvm::zip_equal(to, result.dims))
-    if (rows == 1 && !dim.axes.empty())
-      return {};
-  TensorSharding operand = TensorSharding::replicatedOver(from.size());
-  for (auto [i, d] : llvm::enumerate(op.getBroadcastDimensions()))
-    if (from[i] == to[d])
-      operand.dims[i].axes = result.dims[d].axes;
-  return operand;
+// Where the operand of an op of one result lies when that does as `result`; none where the op's rule has no such
+// result, as along a dimension of one row.
+std::optional<TensorSharding> operandOf(Operation *op, const TensorSharding &result) {
+  std::optional<sharding::FactorRule> rule = sdy::getRule(op);
+  if (!rule)
+    return {};
+  sharding::RuledOp ruled{std::move(*rule), {}, {}};
+  ruled.operands.emplace_back(shapeOf(op->getOperand(0)));
+  ruled.results.emplace_back(shapeOf(op->getResult(0)));
+  sharding::FactorAxes axes(ruled);
+  axes.claimResult(0, result);
+  if (!sharding::sameAxes(axes.resultSharding(0), result))
+    return {};
+  return axes.operandSharding(0);
 }
 
 class Mover {
@@ -35,34 +37,63 @@ public:
       : shardings(shardings), planner(planner) {}
 
   void visit(sdy::ReshardOp reshard) {
-    auto broadcast = reshard.getInput().getDefiningOp<stablehlo::BroadcastInDimOp>();
-    if (!broadcast)
-      return;
-    TensorSharding from = shardings.of(broadcast.getResult()),
-                   to = shardings.of(reshard.getResult());
-    if (!from.unreduced.empty() || !to.unreduced.empty())
-      return;
-    Value small = broadcast.getOperand();
-    std::optional<TensorSharding> before = operandOf(broadcast, to);
-    if (!before || !shardings.of(small).unreduced.empty())
-      return;
-    MovedBytes made = costOf(reshard.getInput(), from, to),
-               read = costOf(small, shardings.of(small), *before);
-    if (read.wireBytes >= made.wireBytes || read.seconds > made.seconds)
+    SmallVector<Link, 2> chain = cheapest(reshard);
+    if (chain.empty())
       return;
     OpBuilder b(reshard);
-    Operation *copy = b.clone(*broadcast);
-    copy->setOperand(0, shardings.moved(small, *before, copy));
-    shardings.set(copy->getResult(0), to);
-    reshard.getResult().replaceAllUsesWith(copy->getResult(0));
+    Value value;
+    for (const Link &link : llvm::reverse(chain)) {
+      Operation *copy = b.clone(*link.op);
+      copy->setOperand(0, value ? value : shardings.moved(copy->getOperand(0), link.operand, copy));
+      value = copy->getResult(0);
+      shardings.set(value, link.result);
+    }
+    reshard.getResult().replaceAllUsesWith(value);
     reshard.erase();
-    if (broadcast->use_empty())
-      broadcast.erase();
+    for (const Link &link : chain)
+      if (link.op->use_empty())
+        link.op->erase();
   }
 
 private:
-  MovedBytes costOf(Value value, const TensorSharding &from, const TensorSharding &to) {
-    return movedBytes(shapeOf(value), elementBytes(value), from, to, planner);
+  // An op that is made again behind what is moved, and where its operand and result lie then.
+  struct Link {
+    Operation *op;
+    TensorSharding operand, result;
+  };
+
+  // From what is moved to the broadcast whose operand costs least to move, by way of reshapes and other broadcasts;
+  // none where the reshard itself does.
+  SmallVector<Link, 2> cheapest(sdy::ReshardOp reshard) {
+    Value value = reshard.getInput();
+    TensorSharding at = shardings.of(reshard.getResult());
+    if (!shardings.of(value).unreduced.empty() || !at.unreduced.empty())
+      return {};
+    SmallVector<Link, 2> chain;
+    size_t best = 0;
+    MovedBytes least = costOf(value, at);
+    while (
+        isa_and_present<stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp>(value.getDefiningOp())) {
+      Operation *op = value.getDefiningOp();
+      value = op->getOperand(0);
+      std::optional<TensorSharding> before = operandOf(op, at);
+      if (!before || !shardings.of(value).unreduced.empty())
+        break;
+      chain.push_back({op, *before, at});
+      at = *before;
+      if (!isa<stablehlo::BroadcastInDimOp>(op))
+        continue;
+      MovedBytes cost = costOf(value, at);
+      if (cost.wireBytes < least.wireBytes && cost.seconds <= least.seconds) {
+        best = chain.size();
+        least = cost;
+      }
+    }
+    chain.truncate(best);
+    return chain;
+  }
+  MovedBytes costOf(Value value, const TensorSharding &to) {
+    return movedBytes(shapeOf(value), elementBytes(value), shardings.of(value), to, planner);
   }
 
   ValueShardings &shardings;

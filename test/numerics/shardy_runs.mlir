@@ -1110,3 +1110,23 @@ func.func public @main(%a: tensor<8x4xf32>) -> tensor<2x4xf32> {
   %1 = stablehlo.reduce(%0 init: %z) applies stablehlo.add across dimensions = [0] : (tensor<4x2x4xf32>, tensor<f32>) -> tensor<2x4xf32>
   return %1 : tensor<2x4xf32>
 }
+// -----
+// Keys that four heads share each, repeated and moved to other dimensions: what is repeated moves.
+sdy.mesh @m = <["x"=8]>
+func.func public @main(%k: tensor<16x8x4xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {}, {}]>}) -> (tensor<16x32x4xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {"x"}, {}]>}) {
+  %0 = stablehlo.broadcast_in_dim %k, dims = [0, 1, 3] {sdy.sharding = #sdy.sharding_per_value<[<@m, [{"x"}, {}, {}, {}]>]>} : (tensor<16x8x4xf32>) -> tensor<16x8x4x4xf32>
+  %1 = stablehlo.reshape %0 {sdy.sharding = #sdy.sharding_per_value<[<@m, [{"x"}, {}, {}]>]>} : (tensor<16x8x4x4xf32>) -> tensor<16x32x4xf32>
+  %2 = sdy.reshard %1 <@m, [{}, {"x"}, {}]> : tensor<16x32x4xf32>
+  return %2 : tensor<16x32x4xf32>
+}
+// -----
+// The same of two keys on eight devices, by parts of the axis, and of a row whose columns the program's rule wants whole.
+sdy.mesh @m = <["x"=8]>
+func.func public @main(%k: tensor<16x2x4xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {}, {}]>}, %r: tensor<1x8xf32>) -> (tensor<16x8x4xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {"x"}, {}]>}, tensor<64x8xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {"x"}]>}) {
+  %0 = stablehlo.broadcast_in_dim %k, dims = [0, 1, 3] {sdy.sharding = #sdy.sharding_per_value<[<@m, [{"x"}, {}, {}, {}]>]>} : (tensor<16x2x4xf32>) -> tensor<16x2x4x4xf32>
+  %1 = stablehlo.reshape %0 {sdy.sharding = #sdy.sharding_per_value<[<@m, [{"x"}, {}, {}]>]>} : (tensor<16x2x4x4xf32>) -> tensor<16x8x4xf32>
+  %2 = sdy.reshard %1 <@m, [{}, {"x"}, {}]> : tensor<16x8x4xf32>
+  %3 = stablehlo.broadcast_in_dim %r, dims = [0, 1] {sdy.sharding = #sdy.sharding_per_value<[<@m, [{"x"}, {}]>]>, sdy.sharding_rule = #sdy.op_sharding_rule<([i, k])->([j, k]) {i=1, j=64, k=8} need_replication={k}>} : (tensor<1x8xf32>) -> tensor<64x8xf32>
+  %4 = sdy.reshard %3 <@m, [{}, {"x"}]> : tensor<64x8xf32>
+  return %2, %4 : tensor<16x8x4xf32>, tensor<64x8xf32>
+}
