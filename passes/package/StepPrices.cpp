@@ -235,7 +235,7 @@ private:
   // What cores read and write where devices share a memory; nothing on machines with links.
   void priceCollective(StartOp start) {
     sinceWait += bytesOf(start.getFrom()) + bytesOf(start.getTo());
-    if (cores < 1.5 && topology.computingAtOnce > 1) // any core writes the results
+    if (cores >= 1.5 || topology.computingAtOnce > 1) // any core writes the results
       for (Value buffer : start.getTo()) {
         Place place = addressOf(buffer);
         cache.forget(place.begin, place.end);
