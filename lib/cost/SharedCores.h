@@ -2,12 +2,19 @@
 #pragma once
 
 #include "lib/cost/DeviceRates.h"
+#include "lib/cost/KernelWork.h"
 #include "lib/steps/SharedGrid.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 namespace tessera::cost {
+
+// One run of a kernel. `bytes`: of the arrays that it is given, as the runtime counts them.
+inline steps::SharedGrid sharedGrid(const KernelWork &work, double bytes) {
+  return {static_cast<uint32_t>(std::clamp(work.grid, 1.0, double(UINT32_MAX))), work.flops, bytes};
+}
 
 // How many of `cores` that a device has (less than one and a half: none beside its own) work on a
 // kernel: one where it is not handed out.

@@ -60,7 +60,8 @@ double KernelPrices::seconds(int32_t number, double shards) {
   else if (isNew && !cost::goesByKinds(topology.device)) // as full a GPU as one has
     it->second = cost::kernelSeconds(topology.device, kernel.work) / shards;
   else if (isNew)
-    it->second = secondsOf(kernel, scaledAlongRows(kernel.work, shards, shards), shards);
+    it->second = secondsOf(kernel, scaledAlongRows(kernel.work, shards, shards),
+                           {.all = shards, .arrays = shards});
   return it->second;
 }
 
@@ -82,18 +83,18 @@ double KernelPrices::seconds(int32_t number, const ProductShards &shards) {
     if (double cells = cost::setCopies(product, whole))
       work.grid = cells;
   }
-  return secondsOf(kernel, work, shards.all);
+  return secondsOf(kernel, work, shards);
 }
 
 double KernelPrices::secondsOf(const Kernel &kernel, const cost::KernelWork &work,
-                               double shards) const {
+                               const ProductShards &shards) const {
   const cost::DeviceRates &rates = topology.device;
-  steps::SharedGrid grid{static_cast<uint32_t>(work.grid), work.flops, work.bytes()};
+  steps::SharedGrid grid = cost::sharedGrid(work, kernel.given / shards.arrays);
   double sharers = cost::coresOfGrid(grid, cores);
   double cache = sharers * rates.cacheBytes, shared = std::max(cores, 1.0) * rates.sharedBytes;
   llvm::SmallVector<cost::Missed, 8> missed;
   for (auto [array, reuse] : llvm::zip(work.arrays, kernel.reuse)) {
-    double since = reuse / shards;
+    double since = reuse / shards.all;
     cost::Missed &each = missed.emplace_back();
     each.core = array.bytes * (1 - cost::heldAfter(since, cache) / sharers); // CacheWalk.h
     if (rates.sharedBytes > 0)

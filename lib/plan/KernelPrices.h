@@ -39,7 +39,8 @@ public:
   double bytesPerSecond() const { return topology.device.bytesPerSecond; }
 
 private:
-  double secondsOf(const Kernel &kernel, const cost::KernelWork &work, double shards) const;
+  double secondsOf(const Kernel &kernel, const cost::KernelWork &work,
+                   const ProductShards &shards) const;
 
   const Program &program;
   const cost::Topology &topology;

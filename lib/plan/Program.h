@@ -23,6 +23,7 @@ struct Kernel {
   // arrays how many bytes a step touches, unsharded, from the time before to this one.
   bool isCounted = false;
   cost::KernelWork work;
+  double given = 0; // bytes of these arrays, touched or not
   std::vector<double> reuse;
 };
 

@@ -174,8 +174,8 @@ private:
 
   void priceKernel(DispatchOp dispatch) {
     const cost::KernelWork &work = workOf(dispatch);
-    steps::SharedGrid grid{static_cast<uint32_t>(work.grid), work.flops,
-                           bytesOf(dispatch.getInputs()) + bytesOf(dispatch.getOutputs())};
+    steps::SharedGrid grid =
+        cost::sharedGrid(work, bytesOf(dispatch.getInputs()) + bytesOf(dispatch.getOutputs()));
     double sharers = cost::coresOfGrid(grid, cores);
     llvm::SmallVector<cost::Missed, 8> missed;
     unsigned inputs = dispatch.getInputs().size();

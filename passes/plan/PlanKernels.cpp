@@ -320,6 +320,16 @@ static void addLaunches(exec::FusedOp fused, llvm::ArrayRef<int32_t> ops, plan::
   }
 }
 
+// Of the arrays that a launch has, whatever part of them it touches.
+static double bytesGiven(exec::FusedOp fused) {
+  double bytes = 0;
+  for (Value operand : fused->getOperands())
+    bytes += bytesOf(operand);
+  for (Value result : fused->getResults())
+    bytes += bytesOf(result);
+  return bytes;
+}
+
 plan::Kernel PlanProgram::describeKernel(exec::FusedOp fused, const cost::DeviceRates &rates) {
   int32_t end = -1;
   bool mixes = false, convolves = false;
@@ -332,6 +342,7 @@ plan::Kernel PlanProgram::describeKernel(exec::FusedOp fused, const cost::Device
   kernel.isCounted = cost::pricesKernels(rates);
   if (convolves || kernel.isCounted)
     kernel.work = codegen::workOf(fused);
+  kernel.given = bytesGiven(fused);
   std::map<int32_t, plan::KernelPart> parts; // by op of the graph
   auto partOf = [&](int32_t index) -> plan::KernelPart & {
     auto [it, isNew] = parts.try_emplace(index);

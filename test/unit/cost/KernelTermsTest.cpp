@@ -144,6 +144,18 @@ TEST(KernelSeconds, WithoutRatesByKindTheRoofline) {
   EXPECT_DOUBLE_EQ(kernelSeconds(rates, product), 2e6 / 4e9);
 }
 
+TEST(SharedGrid, HasAtLeastOneCell) {
+  KernelWork work;
+  work.flops = 3;
+  for (auto [grid, cells] :
+       {std::pair<double, uint32_t>{0, 1}, {.25, 1}, {7, 7}, {1e12, UINT32_MAX}}) {
+    work.grid = grid;
+    EXPECT_EQ(sharedGrid(work, 5).cells, cells);
+  }
+  EXPECT_EQ(sharedGrid(work, 5).flops, 3);
+  EXPECT_EQ(sharedGrid(work, 5).bytes, 5);
+}
+
 TEST(SharedSeconds, GridsFeedIdleCores) {
   DeviceRates rates;
   rates.sharingSeconds = 1e-6;

@@ -39,6 +39,23 @@ TEST(KernelPrices, CachesHoldMoreOfShards) {
   EXPECT_NE(prices.keyOf(0), prices.keyOf(1));
 }
 
+// A kernel that looks up a few rows is handed to several cores by the size of what it is given, as the runtime does.
+TEST(KernelPrices, GridsAreSharedByWholeArrays) {
+  Program program;
+  Kernel few = copyOf(1e4, 1e12), lookup = few; // of which no cache has anything
+  few.work.grid = lookup.work.grid = 8;
+  few.given = 1e4, lookup.given = 8e6;
+  program.kernels = {few, lookup};
+  cost::Topology topology = machine();
+  topology.computingAtOnce = 16;
+  sharding::Mesh mesh{"mesh", {{"x", 8}}, {}};
+  KernelPrices prices(program, topology, mesh);
+  EXPECT_DOUBLE_EQ(prices.seconds(1, 1), prices.seconds(0, 1) / 2);
+  // An eighth of it is enough for several; a hundredth is not.
+  EXPECT_DOUBLE_EQ(prices.seconds(1, 8), prices.seconds(0, 8) / 2);
+  EXPECT_DOUBLE_EQ(prices.seconds(1, 100), prices.seconds(0, 100));
+}
+
 // A fourth of a product's rows computes a fourth, and reads the weight whole; of its columns, which are
 // fewer than a vector's lanes then, each tile computes as long.
 TEST(KernelPrices, ProductsByTheirDimensions) {
