@@ -10,6 +10,11 @@ using namespace mlir;
 
 namespace {
 
+void makeUnique(SmallVectorImpl<int32_t> &numbers) {
+  llvm::sort(numbers);
+  numbers.erase(llvm::unique(numbers), numbers.end());
+}
+
 class DistantValues {
 public:
   DistantValues(const ModuleGraph &graph) : graph(graph) {
@@ -21,10 +26,9 @@ public:
   ArrayRef<int32_t> madeOf(Value value) {
     if (!value || isOfGraph(value))
       return {};
-    auto [it, isNew] = known.try_emplace(value);
-    if (isNew)
-      it->second = find(value);
-    return it->second;
+    if (auto it = known.find(value); it != known.end())
+      return it->second;
+    return known.try_emplace(value, find(value)).first->second;
   }
 
 private:
@@ -33,6 +37,8 @@ private:
     return !value.getDefiningOp() || ruled.contains(value.getDefiningOp());
   }
 
+  // Of what was asked for before, what it is made of is known: along a chain of scalars of which each is read,
+  // each step is walked once.
   SmallVector<int32_t, 2> find(Value value) const {
     SmallVector<int32_t, 2> found;
     SmallVector<Value> open{value};
@@ -41,12 +47,16 @@ private:
       for (Value operand : open.pop_back_val().getDefiningOp()->getOperands()) {
         if (!seen.insert(operand).second)
           continue;
-        if (!isOfGraph(operand))
+        if (isOfGraph(operand)) {
+          if (int32_t number = graph.find(operand); number >= 0)
+            found.push_back(number);
+        } else if (auto before = known.find(operand); before != known.end()) {
+          llvm::append_range(found, before->second);
+        } else {
           open.push_back(operand);
-        else if (int32_t number = graph.find(operand); number >= 0)
-          found.push_back(number);
+        }
       }
-    llvm::sort(found);
+    makeUnique(found);
     return found;
   }
 
@@ -60,9 +70,11 @@ private:
 void PlanProgram::findDistantReads() {
   DistantValues values(*graph);
   program.distantReads.resize(program.graph.ops.size());
-  for (auto [op, reads] : llvm::zip_equal(program.graph.ops, program.distantReads))
+  for (auto [op, reads] : llvm::zip_equal(program.graph.ops, program.distantReads)) {
     for (int32_t v : op.operands)
       llvm::append_range(reads, values.madeOf(graph->valueAt(v)));
+    makeUnique(reads);
+  }
 }
 
 } // namespace tessera
