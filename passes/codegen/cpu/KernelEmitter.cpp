@@ -88,6 +88,17 @@ int64_t KernelFunction::reserveScratch(int64_t bytes) {
   return offset;
 }
 
+int64_t KernelFunction::reserveScratchOfBox(int64_t bytes) {
+  bytes = llvm::alignTo(bytes, 64);
+  if (bytes <= boxBytes)
+    return boxScratch;
+  if (boxScratch + boxBytes != info.scratchBytes) // others lie behind it
+    boxScratch = info.scratchBytes, boxBytes = 0;
+  reserveScratch(bytes - boxBytes);
+  boxBytes = bytes;
+  return boxScratch;
+}
+
 static int64_t contractions(const KernelSource &kernel) {
   return llvm::count_if(*kernel.body, [](mlir::Operation &op) {
     return mlir::isa<stablehlo::DotGeneralOp, stablehlo::ConvolutionOp>(op);

@@ -47,6 +47,11 @@ public:
   void endStreams();
   // Space in the scratch; a byte offset.
   int64_t reserveScratch(int64_t bytes);
+  // The same of what is needed while one box of a nest is computed: all boxes have it in one place.
+  int64_t reserveScratchOfBox(int64_t bytes);
+
+private:
+  int64_t boxScratch = 0, boxBytes = 0; // where that is, and how large
 };
 
 // A graph of the kernel's values and the emitter of its nodes.
