@@ -113,8 +113,8 @@ ContractionCells contractionCells(const Product &given, int64_t rows, int64_t co
   if (isLow && cells.mPanel == m) {
     constexpr int64_t fewCells = 4;
     cells.nPanel = cells.nChunk;
-    int64_t wide = llvm::alignTo(llvm::divideCeil(n, fewCells), cells.nPanel);
-    cells.nChunk = std::max(cells.nChunk, atLeast(wide, n, columns));
+    int64_t chunk = llvm::alignTo(llvm::divideCeil(n, fewCells), cells.nPanel);
+    cells.nChunk = std::max(cells.nChunk, atLeast(chunk, n, columns));
   }
   double flopsOfTile = flopsOfRow * cells.mChunk;
   cells.outerChunk =

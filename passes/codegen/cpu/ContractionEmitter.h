@@ -88,8 +88,8 @@ protected:
   // One row of them, for which m is bound.
   void finishRow(Value n0, Value skipN, Value sums);
   void storeRoots();
-  void
-  askForOperands(Value n0); // what comes from memory while a tile multiplies (ContractionAhead.cpp)
+  // For what comes from memory while a tile multiplies (ContractionAhead.cpp).
+  void askForOperands(Value n0);
   std::vector<Node *> nodesAfterSums() const;
 
   void bind(llvm::ArrayRef<unsigned> group, Value variable, unsigned lanes = 1,

@@ -8,8 +8,9 @@ namespace tessera::codegen::gpu {
 
 // What a warp writes of several k's lies in banks of its own. Of `Apart`, lines of rows lie four elements more
 // apart than they are long: the eight terms (of f64 four) of a sector and as many rows as the warp has meet each
-// bank once, whether they come one by one or by runs. Of `Turned`, rows change places in eights by fours of k, which takes no
-// memory, but keeps only runs of four terms apart. Those that a thread reads together stay together.
+// bank once, whether they come one by one or by runs. Of `Turned`, rows change places in eights by fours of k,
+// which takes no memory, but keeps only runs of four terms apart. Those that a thread reads together stay
+// together.
 class ThreadLayout final : public SliceLayout {
 public:
   enum Spread { Apart, Turned };

@@ -7,8 +7,9 @@
 //
 // A line of the tile has an odd number of words, one more than it needs, so that a column lies in as many
 // banks as a row. Where lines are short, and those of the next loop follow them in memory, both loops are one
-// line of the block (a filter's places and channels: out[o, i, hw] = in[hw, i, o]). Threads begin where a sector of memory does, before the line where that begins within one; of
-// lines of fewer elements than a warp has threads they go over line ends, as memory does.
+// line of the block (a filter's places and channels: out[o, i, hw] = in[hw, i, o]). Threads begin where a
+// sector of memory does, before the line where that begins within one; of lines of fewer elements than a warp
+// has threads they go over line ends, as memory does.
 #include "passes/codegen/gpu/Items.h"
 #include "passes/codegen/gpu/NestRoots.h"
 #include "passes/codegen/gpu/TurnedTile.h"
