@@ -33,16 +33,6 @@ size_t movingAxes(const TensorSharding &from, const TensorSharding &to) {
   return size_t(std::unique(axes.begin(), axes.end()) - axes.begin());
 }
 
-// Whether each device takes a part of what it has: kernels read and compute no more than that.
-bool isSlice(const TensorSharding &from, const TensorSharding &to) {
-  return from.unreduced.empty() && to.unreduced.empty() &&
-         llvm::all_of(llvm::zip_equal(from.dims, to.dims), [](auto pair) {
-           auto &[before, after] = pair;
-           return after.axes.size() >= before.axes.size() &&
-                  std::equal(before.axes.begin(), before.axes.end(), after.axes.begin());
-         });
-}
-
 // With dimensions that are as long as both sides divide evenly.
 double paddedBytes(llvm::ArrayRef<int64_t> shape, int64_t elementBytes, const TensorSharding &from,
                    const TensorSharding &to) {
@@ -262,8 +252,6 @@ const Matrix &ReshardPrices::between(int32_t from, int32_t to, llvm::ArrayRef<in
 
 double ReshardPrices::dividing(double bytes, const TensorSharding &from,
                                const TensorSharding &to) const {
-  if (isSlice(from, to))
-    return 0;
   double moved = 0;
   for (const TensorSharding *side : {&from, &to}) {
     double part = bytes;

@@ -98,27 +98,5 @@ TEST(ReshardPrices, HiddenPartsAreWeighted) {
   EXPECT_TRUE(isLong);
 }
 
-// A kernel falls in two where a value within it is gathered; where each device takes a part of what it has, it
-// computes no more than that.
-TEST(ReshardPrices, SlicesDivideNoKernel) {
-  cost::Topology topology = cost::defaultTopology();
-  Mesh mesh{"mesh", {{"x", 4}}, {}};
-  LayoutLists lists(mesh);
-  sharding::ReshardPlanner planner(mesh, topology);
-  Weights weights;
-  ReshardPrices prices(lists, planner, weights);
-  sharding::Shape shape{64, 256};
-  TensorSharding whole = TensorSharding::replicatedOver(2), rows = whole;
-  rows.dims[0].axes = {{0, 1, 4}};
-  Moving inKernel{true, 0};
-  EXPECT_EQ(prices.seconds(shape, 4, whole, rows, inKernel), prices.seconds(shape, 4, whole, rows));
-  EXPECT_GT(prices.seconds(shape, 4, rows, whole, inKernel), prices.seconds(shape, 4, rows, whole));
-  int32_t list = lists.candidates({shape, {}, false, 0});
-  const Matrix &matrix = prices.between(list, list, shape, 4, inKernel);
-  for (size_t i = 0; i < matrix.rows; ++i)
-    for (size_t j = 0; j < matrix.columns; ++j)
-      EXPECT_LE(matrix(i, j), prices.seconds(shape, 4, lists[list][i], lists[list][j], inKernel));
-}
-
 } // namespace
 } // namespace tessera::plan
