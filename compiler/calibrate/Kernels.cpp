@@ -17,23 +17,17 @@ void addElementwise(Programs &to, bool quick) {
       return x;
     };
   };
+  auto damped = [](Body &body, const std::string &x, const std::string &type) {
+    return body.damped(x, type);
+  };
   to.elementwise("arithmetic", sizes, 3e-10,
                  repeat(6, [](Body &body, const std::string &x, const std::string &type) {
                    return body.binary("maximum", body.damped(x, type),
                                       body.unary("negate", x, type), type);
                  }));
-  to.elementwise("little arithmetic", {2048, 16384}, 1e-10,
-                 repeat(1, [](Body &body, const std::string &x, const std::string &type) {
-                   return body.damped(x, type);
-                 }));
-  to.elementwise("arithmetic of bf16", {sizes.front()}, 2e-9,
-                 repeat(3, [](Body &body, const std::string &x,
-                              const std::string &type) { return body.damped(x, type); }),
-                 "bf16");
+  to.elementwise("little arithmetic", {2048, 16384}, 1e-10, repeat(1, damped));
+  to.elementwise("arithmetic of bf16", {sizes.front()}, 2e-9, repeat(3, damped), "bf16");
   // So many that a processor does not look as far ahead as the next vector's.
-  auto damped = [](Body &body, const std::string &x, const std::string &type) {
-    return body.damped(x, type);
-  };
   to.elementwise("long chain", {4096}, 5e-9, repeat(32, damped));
   to.elementwise("long chain of bf16", {4096}, 2e-8, repeat(12, damped), "bf16");
   to.elementwise("division", sizes, 5e-10,

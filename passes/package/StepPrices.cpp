@@ -181,11 +181,11 @@ private:
     unsigned inputs = dispatch.getInputs().size();
     for (auto [i, each] : llvm::enumerate(llvm::zip(dispatch->getOperands(), work.arrays))) {
       auto [buffer, array] = each;
-      std::optional<unsigned> there;
-      if (i >= inputs && !array.pastCaches)
-        there = whereItLies(dispatch, i - inputs);
-      if (there && work.arrays[*there].bytes >= array.bytes && carriesBack(work, *there, i))
-        missed.push_back(missed[*there]); // by what has read it just now
+      std::optional<unsigned> read;
+      if (i >= inputs && array.inStrips && !array.pastCaches)
+        read = inputInPlaceOf(dispatch, i - inputs);
+      if (read && work.arrays[*read].inStrips && work.arrays[*read].bytes >= array.bytes)
+        missed.push_back(missed[*read]); // what was read a few lines here and there goes back later
       else
         missed.push_back(touch(buffer, array, sharers));
     }
@@ -202,17 +202,11 @@ private:
   }
 
   // The input whose buffer an output is written to, at the same time as that is read.
-  std::optional<unsigned> whereItLies(DispatchOp dispatch, unsigned output) {
+  std::optional<unsigned> inputInPlaceOf(DispatchOp dispatch, unsigned output) {
     int64_t input = kernels[dispatch.getKernel()].op.inplaceOperand(output);
     bool isThere = input >= 0 && addressOf(dispatch.getInputs()[input]).begin ==
                                      addressOf(dispatch.getOutputs()[output]).begin;
     return isThere ? std::optional<unsigned>(input) : std::nullopt;
-  }
-
-  // What is read a few lines here and there goes back to where it came from, later, as what is written
-  // elsewhere does.
-  static bool carriesBack(const cost::KernelWork &work, size_t input, size_t output) {
-    return work.arrays[input].inStrips && work.arrays[output].inStrips;
   }
 
   double alone(const cost::Terms &terms, const cost::KernelWork &work) const {

@@ -126,10 +126,7 @@ protected:
   Value columnMask(int64_t first, int64_t count) {
     if (plan.nSize >= plan.columns())
       return nullptr;
-    llvm::SmallVector<llvm::Constant *> exists;
-    for (int64_t i = first; i < first + count; ++i)
-      exists.push_back(b.getInt1(i < plan.nSize));
-    return llvm::ConstantVector::get(exists);
+    return maskOfFirst(b, plan.nSize - first, unsigned(count));
   }
   Value columnMask() { return columnMask(0, plan.columns()); }
   // Runs body with the start of each tile in [low, high). The last one is moved back to end at

@@ -158,12 +158,8 @@ void TileEmitter::packRowsAcross(Value m0) {
   llvm::Type *rowType = bitsType(width), *half = bitsType(side);
   Value from = bytesFrom(e.scratch, scratchTurned);
   Value mask = nullptr;
-  if (plan.rows < width) {
-    llvm::SmallVector<llvm::Constant *> exists;
-    for (int64_t i = 0; i < width; ++i)
-      exists.push_back(b.getInt1(i < plan.rows));
-    mask = llvm::ConstantVector::get(exists);
-  }
+  if (plan.rows < width)
+    mask = maskOfFirst(b, plan.rows, unsigned(width));
   Value k0 = e.openLoop(e.i64(0), e.i64(plan.kSize), unit, false);
   auto rowOf = [&](Value k) {
     return bytesFrom(from, b.CreateNSWMul(b.CreateNSWSub(k, k0), e.i64(width * 2)));

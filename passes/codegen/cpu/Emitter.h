@@ -206,6 +206,6 @@ private:
 // How many lanes are on, where these are the first ones and known; all without a mask.
 std::optional<unsigned> firstLanes(Value mask, unsigned lanes);
 // The mask of them.
-Value maskOfFirst(llvm::IRBuilder<> &b, unsigned count, unsigned lanes);
+Value maskOfFirst(llvm::IRBuilder<> &b, int64_t count, unsigned lanes);
 
 } // namespace tessera::codegen

@@ -71,10 +71,7 @@ void overVectors(Emitter &e, llvm::ArrayRef<unsigned> group, unsigned lanes, Val
     Value left = e.b.CreateTrunc(e.b.CreateNSWSub(to, whole), e.b.getInt32Ty());
     mask = e.b.CreateICmpULT(e.b.CreateStepVector(type), e.splat(left, lanes));
   } else if (rest != tailLanes) {
-    llvm::SmallVector<llvm::Constant *> exists;
-    for (unsigned lane = 0; lane < tailLanes; ++lane)
-      exists.push_back(e.b.getInt1(lane < rest));
-    mask = llvm::ConstantVector::get(exists);
+    mask = maskOfFirst(e.b, int64_t(rest), tailLanes);
   }
   e.bindLevel(group.back(), setOf(group), whole, tailLanes, mask);
   body(whole);

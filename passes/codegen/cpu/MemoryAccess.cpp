@@ -72,7 +72,7 @@ std::optional<unsigned> firstLanes(Value mask, unsigned lanes) {
   return known && count ? std::optional(count) : std::nullopt;
 }
 
-Value maskOfFirst(llvm::IRBuilder<> &b, unsigned count, unsigned lanes) {
+Value maskOfFirst(llvm::IRBuilder<> &b, int64_t count, unsigned lanes) {
   llvm::SmallVector<llvm::Constant *> exists;
   for (unsigned lane = 0; lane < lanes; ++lane)
     exists.push_back(b.getInt1(lane < count));
@@ -265,14 +265,11 @@ Value Emitter::loadNear(Node *node, Value base, Value perLane, Value mask) {
   for (const auto &place : of)
     picks.push_back(place ? *place - least : llvm::PoisonMaskElem);
   unsigned wide = std::max<int64_t>(llvm::PowerOf2Ceil(count), 2);
-  llvm::SmallVector<llvm::Constant *> isRead;
-  for (unsigned i = 0; i < wide; ++i)
-    isRead.push_back(b.getInt1(i < count));
   llvm::Type *type = memoryType(node->kind, b.getContext());
   Value from = element(bufferPointer(node->buffer()), node->kind,
                        least ? b.CreateNSWAdd(base, i64(least)) : base);
   Value read = maskedLoad(withLanes(type, wide), from, llvm::Align(byteSize(node->kind)),
-                          llvm::ConstantVector::get(isRead));
+                          maskOfFirst(b, count, wide));
   return fromMemory(node->kind, b.CreateShuffleVector(read, picks));
 }
 

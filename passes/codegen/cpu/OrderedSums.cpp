@@ -153,19 +153,11 @@ private:
       unsigned width =
           isEnd ? unit : std::min<unsigned>(lanes, llvm::bit_floor<uint64_t>(end - whole));
       e.openBlock();
-      addVector(e.i64(whole), width, isEnd ? firstLanes(size - end) : nullptr, rest);
+      addVector(e.i64(whole), width, isEnd ? maskOfFirst(b, size - end, unit) : nullptr, rest);
       e.closeBlock();
       whole += width;
     }
     add(into, loaded(rest));
-  }
-
-  // True for `count` lanes of a unit.
-  Value firstLanes(int64_t count) {
-    llvm::SmallVector<llvm::Constant *> exists;
-    for (int64_t lane = 0; lane < int64_t(unit); ++lane)
-      exists.push_back(b.getInt1(lane < count));
-    return llvm::ConstantVector::get(exists);
   }
 
   // What one lane of rows gets: every `unit`th element, from `lane` on.

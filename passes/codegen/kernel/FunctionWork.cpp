@@ -2,18 +2,17 @@
 
 namespace tessera::codegen {
 
-// Of functions of f32 that are made of one: their instructions (cpu/VectorMath.cpp) beside its 14, division
-// apart.
+// By their instructions (cpu/VectorMath.cpp), division apart.
 std::optional<double> exponentialsOf(Op op) {
   switch (op) {
   case Op::Exp:
     return 1;
   case Op::Logistic:
-    return 16.0 / 14;
+    return 16 / instructionsOfExponential;
   case Op::Tanh:
-    return 22.0 / 14;
+    return 22 / instructionsOfExponential;
   case Op::Expm1: // by one formula near 0, by another beyond
-    return 35.0 / 14;
+    return 35 / instructionsOfExponential;
   default:
     return std::nullopt;
   }
@@ -28,8 +27,7 @@ double functionsOf(Op op) {
   case Op::Cos:
   case Op::Tan: // with what is done where the angle is large
     return 78.0 / 62;
-  case Op::Cbrt:
-    return 150.0 / 62; // several divisions among them
+  case Op::Cbrt: // several divisions among them
   case Op::Pow:
     return 150.0 / 62;
   default:

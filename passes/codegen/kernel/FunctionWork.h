@@ -8,6 +8,8 @@
 
 namespace tessera::codegen {
 
+constexpr double instructionsOfExponential = 14; // of f32, of a vector
+
 // Of functions of f32 that are made of an exponential: of how many.
 std::optional<double> exponentialsOf(Op op);
 // Of the others: of how many log(1 + x).

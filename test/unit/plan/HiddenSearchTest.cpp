@@ -173,6 +173,19 @@ TEST(Beside, SumsAreReadByWayOfScalars) {
   EXPECT_EQ(beside[norm], 1 + 16);
 }
 
+// What is found from the plan of the search that knows nothing of hiding.
+struct Searched {
+  Searched(const Program &program, const Mesh &mesh, const cost::Topology &topology)
+      : start(planOnMesh(program, mesh, topology, {})), prices(program, mesh, topology),
+        found(searchHidden(prices, {&start.values}, {})) {
+    prices.setWeights({});
+  }
+
+  Plan start;
+  AssignmentPrices prices;
+  HiddenFound found;
+};
+
 TEST(Hidden, TheBestShareIsWhereTheLeastIsGreatest) {
   std::mt19937 random(7);
   std::uniform_real_distribution<double> seconds(0, 1);
@@ -214,10 +227,8 @@ TEST(Hidden, NoAssignmentIsBelowTheBound) {
     for (OpFacts &op : of.program.ops)
       op.launches = 1;
     findSecondsBeside(of.program, 4, topology);
-    Plan start = planOnMesh(of.program, mesh, topology, {});
-    AssignmentPrices prices(of.program, mesh, topology);
-    HiddenFound found = searchHidden(prices, {&start.values}, {});
-    prices.setWeights({});
+    Searched searched(of.program, mesh, topology);
+    auto &[start, prices, found] = searched;
     auto secondsOf = [&](const Assignment &each) { return hiddenTimeOf(prices, each).seconds(); };
     double least = leastOf(prices.getTables(), secondsOf), best = secondsOf(start.values);
     for (const Assignment &each : found.plans)
@@ -242,10 +253,8 @@ TEST(Hidden, PlansThatMoveLessAreFound) {
     for (OpFacts &op : of.program.ops)
       op.launches = 1;
     findSecondsBeside(of.program, 4, topology);
-    Plan start = planOnMesh(of.program, mesh, topology, {});
-    AssignmentPrices prices(of.program, mesh, topology);
-    HiddenFound found = searchHidden(prices, {&start.values}, {});
-    prices.setWeights({});
+    Searched searched(of.program, mesh, topology);
+    auto &[start, prices, found] = searched;
     // Of launches there are as many whatever the plan is.
     auto waryOf = [&](const Assignment &each) {
       HiddenTime time = hiddenTimeOf(prices, each);
