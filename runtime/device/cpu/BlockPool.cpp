@@ -1,8 +1,10 @@
 #include "runtime/device/cpu/BlockPool.h"
 #include "lib/files/Write.h"
 #include "runtime/HostMemory.h"
+#include <algorithm>
 #include <cstdlib>
 #include <fcntl.h>
+#include <functional>
 #include <new>
 #include <string>
 #include <sys/mman.h>
@@ -13,34 +15,72 @@ namespace tessera::runtime::device {
 // What is less goes by messages.
 static constexpr size_t kLeastShared = size_t{64} << 10;
 
+// Pages of a slab that no block reaches take no memory.
+static constexpr size_t kSlab = 8 * kHugePage;
+
+// AddressSanitizer sees what is written behind a block only where each is an allocation of its own.
+#if defined(__SANITIZE_ADDRESS__)
+static constexpr bool kLieBeside = false;
+#else
+static constexpr bool kLieBeside = true;
+#endif
+
 BlockPool::~BlockPool() {
   for (auto &[bytes, blocks] : free_)
     for (void *data : blocks)
       free(data);
+  for (std::byte *slab : slabs_)
+    freeAligned(slab);
 }
 
+// What lies on a slab, or is shared, goes with that.
 void BlockPool::free(void *data) const {
-  if (!shared_ || !shared_->has(data))
+  auto isOn = [at = static_cast<std::byte *>(data)](std::byte *slab) {
+    return !std::less<>()(at, slab) && std::less<>()(at, slab + kSlab);
+  };
+  if (!(shared_ && shared_->has(data)) && std::none_of(slabs_.begin(), slabs_.end(), isOn))
     freeAligned(data);
 }
 
 void *BlockPool::take(size_t bytes) {
-  {
-    std::lock_guard lock(mutex_);
-    auto it = free_.find(bytes);
-    if (it != free_.end() && !it->second.empty()) {
-      void *data = it->second.back();
-      it->second.pop_back();
-      return data;
-    }
+  if (void *kept = takeKept(bytes))
+    return kept;
+  if (void *data = shared_ && bytes >= kLeastShared ? shared_->take(bytes) : nullptr)
+    return data;
+  void *data = kLieBeside && bytes < kHugePage ? takeBeside(bytes) : nullptr;
+  return data ? data : allocateAligned(bytes);
+}
+
+void *BlockPool::takeKept(size_t bytes) {
+  std::lock_guard lock(mutex_);
+  auto it = free_.find(bytes);
+  if (it == free_.end() || it->second.empty())
+    return nullptr;
+  void *data = it->second.back();
+  it->second.pop_back();
+  return data;
+}
+
+// Null where there is no memory for a slab. A cache line lies between blocks: those of a power of two
+// would begin in the same sets of the caches otherwise.
+void *BlockPool::takeBeside(size_t bytes) {
+  size_t whole = roundUp(bytes, kCacheLine) + kCacheLine;
+  std::lock_guard lock(mutex_);
+  if (left_ < whole) {
+    slabs_.reserve(slabs_.size() + 1);
+    void *slab = allocateAligned(kSlab);
+    if (!slab)
+      return nullptr;
+    slabs_.push_back(static_cast<std::byte *>(slab));
+    left_ = kSlab;
   }
-  void *shared = shared_ && bytes >= kLeastShared ? shared_->take(bytes) : nullptr;
-  return shared ? shared : allocateAligned(bytes);
+  left_ -= whole;
+  return slabs_.back() + left_;
 }
 
 void BlockPool::giveBack(void *data, size_t bytes) {
+  std::lock_guard lock(mutex_);
   try {
-    std::lock_guard lock(mutex_);
     free_[bytes].push_back(data);
   } catch (const std::bad_alloc &) { // no room to remember it
     free(data);

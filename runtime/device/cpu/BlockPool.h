@@ -1,5 +1,6 @@
 // Blocks of the host's memory; those that are freed are kept for the next step, so that a training
-// loop meets no page faults after its first one.
+// loop meets no page faults after its first one. Those smaller than a huge page lie side by side on
+// huge pages: a model has hundreds of them, and small pages for all are more than a core's TLB has.
 #pragma once
 
 #include "runtime/SharedMemory.h"
@@ -26,10 +27,15 @@ public:
   const std::shared_ptr<SharedMemory> &shared() const { return shared_; }
 
 private:
+  void *takeKept(size_t bytes);
+  void *takeBeside(size_t bytes);
   void free(void *data) const;
 
   const std::shared_ptr<SharedMemory> shared_;
-  std::mutex mutex_;
+  std::mutex mutex_; // of what follows
+  // Memory that blocks are cut from, one after the other, and what is left of the last.
+  std::vector<std::byte *> slabs_;
+  size_t left_ = 0;
   std::map<size_t, std::vector<void *>> free_; // by bytes
 };
 
