@@ -46,8 +46,9 @@ template <class F> void forEachRun(const Block &block, int64_t begin, int64_t en
   }
 }
 
-// Copies bytes [begin, end) of the block.
-void copyBlock(const Block &block, const char *from, char *to, int64_t begin, int64_t end);
+// Copies bytes [begin, end) of the block. `skipped`: bytes of the target before `to`.
+void copyBlock(const Block &block, const char *from, char *to, int64_t begin, int64_t end,
+               int64_t skipped = 0);
 
 // One operand of a collective: the block that rank s gives to rank d starts at fromStep * d in s's
 // operand and at toStep * s in d's result.

@@ -1,5 +1,6 @@
 #include "runtime/comm/local/LocalCommunicator.h"
 #include "runtime/array/ElementType.h"
+#include "runtime/comm/local/ShortRows.h"
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -302,6 +303,12 @@ void LocalCommunicator::runUnit(const Job &job, uint64_t unit) {
   }
   case Collective::REDUCE_SCATTER: {
     std::vector<const char *> sources(g);
+    if (hasShortRows(transfer.block)) {
+      for (uint32_t r = 0; r < g; ++r)
+        sources[r] = operand(r) + local * transfer.fromStep;
+      return reduceTogether(transfer.block, work.reduce, sources, result(local), begin, end,
+                            byteSize(plan.type));
+    }
     forEachRun(transfer.block, begin, end, [&](int64_t from, int64_t to, int64_t bytes) {
       for (uint32_t r = 0; r < g; ++r)
         sources[r] = operand(r) + local * transfer.fromStep + from;

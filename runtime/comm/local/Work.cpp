@@ -10,6 +10,8 @@ using program::Collective;
 // worker.
 static constexpr int64_t kUnitTraffic = 128 << 10, kInlineTraffic = 64 << 10,
                          kWakeTraffic = 512 << 10;
+// A row that is shorter takes as long as so many bytes.
+static constexpr int64_t kRowTraffic = 32;
 
 Work makeWork(const CollectivePlan &plan) {
   Work work;
@@ -30,9 +32,12 @@ Work makeWork(const CollectivePlan &plan) {
     work.firstUnit.push_back(work.units);
     work.pieces.push_back(static_cast<uint64_t>(pieces));
     work.units += static_cast<uint64_t>(units);
-    traffic += units * std::min(bytes, work.pieceBytes) * touched;
+    int64_t ofUnit = std::min(bytes, work.pieceBytes) * touched;
+    if (const Block &block = transfer.block; !block.extent.empty() && block.row > 0)
+      ofUnit *= std::max<int64_t>(kRowTraffic / block.row, 1);
+    traffic += units * ofUnit;
     if (units)
-      smallest = std::min(smallest, std::min(bytes, work.pieceBytes) * touched);
+      smallest = std::min(smallest, ofUnit);
   }
   auto cells = static_cast<int64_t>(std::min(work.units, Work::kMostCells));
   work.chunk = static_cast<uint32_t>(
