@@ -166,6 +166,23 @@ def SimplifyShapes : Pass<"tessera-simplify-shapes", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
 
+def SignsOfMaxima : Pass<"tessera-signs-of-maxima", "::mlir::ModuleOp"> {
+  let summary = "Reads signs off a maximum that is in memory anyway, instead of what the maximum is of.";
+  let description = [{
+    ```mlir
+    %y = stablehlo.maximum %x, %zeros
+    %p = stablehlo.dot_general %y, %w, ..       // and, for the gradient of %w: %y, %t
+    %s = stablehlo.compare GT, %x, %zeros       // for the gradient of %x: %t times %w, where %x > 0
+    ```
+    becomes
+    ```mlir
+    %s = stablehlo.compare GT, %y, %zeros
+    ```
+    The bits are the same, NaN included, and neither `%x` nor an array of signs is kept for the backward pass. Only where a product reads `%y` and a value that the signs' readers are computed of, too: otherwise `%y` would be kept for its signs.
+  }];
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
+}
+
 def ComputeGathered : Pass<"tessera-compute-gathered", "::mlir::ModuleOp"> {
   let summary = "Computes of a table, as rotary embeddings look up, only the rows that are gathered.";
   let description = [{

@@ -20,6 +20,7 @@ void buildBeforeRematerialize(mlir::OpPassManager &pm) {
   pm.addPass(createSplitComplexProducts());
   pm.addPass(createGatherFirst());
   pm.addPass(createSimplifyShapes());
+  pm.addPass(createSignsOfMaxima());
   pm.addPass(createComputeGathered());
   pm.addPass(createFormTransfers());
   pm.addPass(createSplitConcatenates());
