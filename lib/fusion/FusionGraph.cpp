@@ -1,6 +1,7 @@
 #include "lib/fusion/FusionGraph.h"
 
 #include "lib/fusion/KernelGroups.h"
+#include "lib/fusion/MadeAgain.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
@@ -66,6 +67,11 @@ private:
         kernels.join(n, target.member);
       if (targets.size() > 1)
         copyDepth[n] = 1 + deepestCopy(n);
+      return;
+    }
+    if (!inMemory && all && makesAgain(n, targets)) {
+      for (const Target &target : targets)
+        kernels.join(n, target.member);
       return;
     }
     if (!feedsCollective &&
@@ -134,6 +140,13 @@ private:
                nodes[edge.node].kind != NodeKind::Broadcast;
     return reads <= 2 && static_cast<int>(targets.size()) <= limits.copies &&
            deepestCopy(n) < limits.copyDepth;
+  }
+
+  bool makesAgain(int n, llvm::ArrayRef<Target> targets) const {
+    llvm::SmallVector<Member, 4> members;
+    for (const Target &target : targets)
+      members.push_back(target.member);
+    return isOfWhatAllRead(nodes, kernels, n, members, limits);
   }
 
   int deepestCopy(int n) const {

@@ -46,6 +46,8 @@ struct Limits {
   int cuts = 4;      // nodes that may cut the index space into pieces with code of their own
   int copies = 3;    // kernels that may compute a cheap value again
   int copyDepth = 2; // length of a chain of such values
+  int64_t madeAgainFrom = 1 << 18; // elements: 1 MiB of f32, which a core's own cache does not hold
+                                   // from one kernel to the next
   int searchSteps = 4000;
 };
 

@@ -51,6 +51,9 @@ public:
   // of the block.
   llvm::ArrayRef<int> arraysOf(int n) const { return arrays[n]; }
 
+  // Whether n reads an array from outside of the block element by element.
+  bool readsOutside(int n) const { return table.arrays.contains(n); }
+
   // The rows (Node::reduced) with whose values each element of n is computed; 0: none.
   uint32_t rowsBeside(int n) const { return withRows[n]; }
 

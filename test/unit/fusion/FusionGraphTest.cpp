@@ -43,6 +43,53 @@ TEST(FusionGraph, ExpensiveValuesAreComputedOnce) {
   EXPECT_EQ(plan.kernels.size(), 3u);
 }
 
+// A product h; s, so many functions of it; h * s, of which somebody makes another array; h * s * that.
+static std::vector<Node> gated(int64_t elements, int functions) {
+  auto pointwise = [&](std::vector<Edge> reads, bool expensive = false) {
+    return compute(NodeKind::Pointwise, std::move(reads), 1, elements, expensive);
+  };
+  std::vector<Node> nodes = {outside({}),
+                             compute(NodeKind::Contraction, {{0, Use::Packed}}, 1, elements)};
+  for (int last = 1; last <= functions; ++last)
+    nodes.push_back(pointwise({{last, Use::Once}}, true));
+  int s = functions + 1;
+  nodes.push_back(pointwise({{1, Use::Once}, {s, Use::Once}}));
+  nodes.push_back(outside({s + 1}));
+  nodes.push_back(pointwise({{1, Use::Once}, {s, Use::Once}, {s + 2, Use::Once}}));
+  nodes.push_back(outside({s + 3}));
+  return nodes;
+}
+
+static std::vector<int> outputsOfProduct(const std::vector<Node> &nodes) {
+  for (const Kernel &kernel : planKernels(nodes).kernels)
+    if (llvm::is_contained(kernel.nodes, 1))
+      return kernel.outputs;
+  return {};
+}
+
+constexpr int64_t beyondCaches = 1 << 18;
+
+TEST(FusionGraph, WhatAllReadersHaveTheOperandsOfIsMadeAgain) {
+  std::vector<Node> nodes = gated(beyondCaches, 2);
+  EXPECT_EQ(outputsOfProduct(nodes), (std::vector<int>{1, 4}));
+  for (const Kernel &kernel : planKernels(nodes).kernels)
+    EXPECT_TRUE(llvm::is_contained(kernel.nodes, 2) && llvm::is_contained(kernel.nodes, 3));
+}
+
+TEST(FusionGraph, WhatACacheHoldsIsMadeOnce) {
+  EXPECT_EQ(outputsOfProduct(gated(64, 2)), (std::vector<int>{1, 3, 4}));
+}
+
+TEST(FusionGraph, WhatTakesSeveralFunctionsIsMadeOnce) {
+  EXPECT_EQ(outputsOfProduct(gated(beyondCaches, 3)), (std::vector<int>{1, 4, 5}));
+}
+
+TEST(FusionGraph, WhatAReaderHasNoOperandsOfIsMadeOnce) {
+  std::vector<Node> nodes = gated(beyondCaches, 2);
+  nodes[6].operands.erase(nodes[6].operands.begin()); // reads s, not h
+  EXPECT_EQ(outputsOfProduct(nodes), (std::vector<int>{3, 4}));
+}
+
 // max, exp(x - max), sum, exp / sum; the sum is read by somebody else, too.
 static std::vector<Node> softmax() {
   auto fold = [](int n) {
