@@ -113,8 +113,12 @@ void Ascent::reprice(double wanted) {
   for (size_t t = 0; t < held.size(); ++t)
     if (priced[t] && (held[t] > 0 || bestPrices[t] > 0))
       norm += held[t] * held[t];
-  if (norm == 0)
+  if (norm == 0) {
+    // Prices so high that nothing wants the room say nothing of it: back to the best ones.
+    if (dual.prices() != bestPrices)
+      dual.setPrices(bestPrices);
     return;
+  }
   double target = wanted < forbidden ? wanted : pricedBound + 0.1 * std::abs(pricedBound);
   double step = stride * std::max(target - pricedBound, 1e-6 * std::abs(pricedBound)) / norm;
   std::vector<double> prices = bestPrices;

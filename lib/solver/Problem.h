@@ -34,4 +34,8 @@ void leaveOutSteps(Problem &problem, std::vector<int32_t> &kept);
 // Gives a problem these holds, within as much room at each step, and leaves out as above.
 void setHolds(Problem &problem, std::vector<Hold> holds, int64_t capacity);
 
+// Choices, as pairs of vertex and choice, that hold more in a step than there is room for, whatever the
+// others choose; holds and room are as leaveOutSteps has them.
+std::vector<std::pair<int32_t, int32_t>> tooLarge(const Problem &problem);
+
 } // namespace tessera::solver

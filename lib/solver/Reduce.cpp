@@ -72,6 +72,8 @@ struct Reduction::State {
     }
     for (const Hold &hold : problem.holds)
       nodes[hold.vertex].holds.push_back(hold);
+    for (auto [v, choice] : tooLarge(problem))
+      nodes[v].costs[choice] = forbidden;
     queued.assign(nodes.size(), 0);
     for (const Link &link : problem.links)
       addJoin(link.from, link.to, link.forward);

@@ -1,5 +1,6 @@
 // Makes a problem smaller without losing its least cost.
 //
+//   a choice that holds more than there is room for beside the least of all others: out
 //   a choice that another is no worse than, in cost and bytes, whatever the neighbours choose: out
 //   a vertex with one choice, or none that depends on others: its costs go to its neighbours
 //   a matrix that is a cost of each end: none

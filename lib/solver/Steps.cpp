@@ -1,5 +1,7 @@
 #include "lib/solver/Problem.h"
 
+#include "lib/solver/Profile.h"
+
 #include <algorithm>
 #include <numeric>
 
@@ -235,6 +237,19 @@ void setHolds(Problem &problem, std::vector<Hold> holds, int64_t capacity) {
   problem.room.assign(steps, capacity);
   std::vector<int32_t> kept;
   leaveOutSteps(problem, kept);
+}
+
+std::vector<std::pair<int32_t, int32_t>> tooLarge(const Problem &problem) {
+  Profile profile(problem.room);
+  std::vector<std::pair<int32_t, int32_t>> result;
+  for (const Hold &hold : problem.holds) {
+    int64_t over = profile.over(hold.begin, hold.end);
+    for (size_t i = 0; i < hold.bytes.size(); ++i)
+      if (hold.bytes[i] > 0 && over + hold.bytes[i] > 0 &&
+          problem.costs[hold.vertex][i] != forbidden)
+        result.push_back({hold.vertex, static_cast<int32_t>(i)});
+  }
+  return result;
 }
 
 void leaveOutSteps(Graph &graph, int64_t capacity) {

@@ -107,8 +107,9 @@ double Tree::explore(const Part &part) {
     take(part, reduction, {}, core.constant);
     return core.constant;
   }
-  // Where steps fell away, vertices may have nothing to hold any more.
-  if (10 * core.vertices() < 9 * part.problem.vertices() ||
+  // Where steps fell away, vertices may have nothing to hold any more; where the least that is held
+  // grew, choices have no room any more.
+  if (!tooLarge(core).empty() || 10 * core.vertices() < 9 * part.problem.vertices() ||
       10 * core.room.size() < 9 * part.problem.room.size())
     return explore({core, part.matrices, &part, &reduction, pricesOf(reduction, part.prices),
                     part.start.empty() ? Choices() : startOf(reduction, part.start), part.depth});

@@ -47,6 +47,52 @@ TEST(Steps, WhatFitsIsWhatFitted) {
   EXPECT_LT(after, before / 2);
 }
 
+// What is too large no choices within the room have; whatever else there is fits beside the least.
+TEST(Steps, WhatIsTooLargeFitsBesideNothing) {
+  size_t found = 0;
+  for (uint64_t seed = 0; seed < 500; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937_64 engine(seed);
+    auto below = [&](int32_t bound) { return static_cast<int32_t>(engine() % bound); };
+    Problem problem;
+    problem.costs.assign(4, std::vector<double>(3));
+    problem.costs[0][1] = forbidden;
+    for (int32_t t = 0; t < 6; ++t)
+      problem.room.push_back(12 + below(15));
+    for (int32_t n = 0; n < 6; ++n) {
+      int32_t begin = below(6), end = std::min(6, begin + 1 + below(4));
+      problem.holds.push_back({below(4), begin, end, {below(12), below(12), below(12)}});
+    }
+    std::vector<int32_t> kept;
+    leaveOutSteps(problem, kept);
+    if (std::any_of(problem.room.begin(), problem.room.end(), [](int64_t r) { return r < 0; }))
+      continue;
+    std::vector<std::pair<int32_t, int32_t>> large = tooLarge(problem);
+    found += large.size();
+    auto isLarge = [&](int32_t v, int32_t i) {
+      return std::find(large.begin(), large.end(), std::pair(v, i)) != large.end();
+    };
+    EXPECT_FALSE(isLarge(0, 1)); // it is out already
+    std::vector<std::vector<bool>> fitting(4, std::vector<bool>(3));
+    for (int32_t code = 0; code < 81; ++code) {
+      Choices choices{code % 3, code / 3 % 3, code / 9 % 3, code / 27};
+      for (int32_t v = 0; v < 4; ++v)
+        if (fits(problem, choices))
+          fitting[v][choices[v]] = true;
+    }
+    for (int32_t v = 0; v < 4; ++v)
+      for (int32_t i = 0; i < 3; ++i)
+        if (isLarge(v, i))
+          ASSERT_FALSE(fitting[v][i]) << v << " " << i;
+    // Of one vertex that alone holds anything, the rule is exact.
+    std::erase_if(problem.holds, [](const Hold &hold) { return hold.vertex != 3; });
+    large = tooLarge(problem);
+    for (int32_t i = 0; i < 3; ++i)
+      ASSERT_EQ(isLarge(3, i), !fits(problem, {0, 0, 0, i}));
+  }
+  EXPECT_GT(found, 100u);
+}
+
 // Of a graph, within that capacity and within larger ones.
 TEST(Steps, AGraphHoldsAsMuchWhereItMatters) {
   for (uint64_t seed = 0; seed < 200; ++seed) {
