@@ -59,10 +59,15 @@ double turnsOf(const Topology &topology, const sharding::Mesh &mesh) {
   return turnsOf(topology, mesh.numDevices());
 }
 
+static double coresTime(const Topology &topology, int64_t devices, CollectiveKind kind,
+                        double bytes, int64_t group) {
+  return turnsOf(topology, devices) *
+         exchangeSeconds(topology.device, exchangeOf(topology, devices, kind, bytes, group));
+}
+
 CollectiveTime collectiveTime(const Topology &topology, int64_t devices, CollectiveKind kind,
                               double bytes, const links::Route &route, int64_t size) {
-  return {links::seconds(kind, bytes, route),
-          turnsOf(topology, devices) * exchangeSeconds(topology.device, kind, bytes, size)};
+  return {links::seconds(kind, bytes, route), coresTime(topology, devices, kind, bytes, size)};
 }
 
 static bool areLinksAlike(const links::Network &network) {
@@ -81,7 +86,7 @@ CollectiveTime collectiveTime(const Topology &topology, const sharding::Mesh &me
                               CollectiveKind kind, double bytes, const CollectiveGroup &group) {
   if (areLinksAlike(topology.network))
     return {links::seconds(kind, bytes, group.size, topology.network.link),
-            turnsOf(topology, mesh) * exchangeSeconds(topology.device, kind, bytes, group.size)};
+            coresTime(topology, mesh.numDevices(), kind, bytes, group.size)};
   return collectiveTime(topology, mesh.numDevices(), kind, bytes, group.route, group.size);
 }
 

@@ -41,7 +41,7 @@ Place placeOf(Value value) {
 class Walk {
 public:
   Walk(ProgramOp program, const cost::Topology &topology, int64_t devices)
-      : topology(topology), cores(cost::coresOf(topology, devices)),
+      : topology(topology), devices(devices), cores(cost::coresOf(topology, devices)),
         cache(topology.device.cacheBytes),
         shared(std::max(cores, 1.0) * topology.device.sharedBytes) {
     for (auto kernel : program->getParentOfType<ModuleOp>().getOps<KernelOp>()) {
@@ -237,11 +237,15 @@ private:
       }
     Started what = startedBy(start);
     Price &price = at(start);
-    price.terms = cost::exchangeTerms(what.kind, what.bytes, what.group);
-    price.seconds = cost::exchangeSeconds(topology.device, what.kind, what.bytes, what.group);
+    cost::Exchange exchange =
+        cost::exchangeOf(topology, devices, what.kind, what.bytes, what.group);
+    price.terms = exchange.terms;
+    price.meetings = exchange.meetings;
+    price.seconds = cost::exchangeSeconds(topology.device, exchange);
   }
 
   const cost::Topology &topology;
+  const int64_t devices;
   const double cores;            // that a device has; a part of one where devices take turns
   cost::CacheWalk cache, shared; // of one of its cores, and beyond, of all
   bool usesTiles = false;        // of the processor
@@ -288,7 +292,7 @@ public:
         sum.terms.add(price->second.terms);
         sum.seconds += price->second.seconds;
         sum.launches += isa<DispatchOp>(op);
-        sum.meetings += isa<StartOp>(op);
+        sum.meetings += price->second.meetings;
       }
       if (auto loop = dyn_cast<LoopOp>(op)) {
         for (Region &region : loop->getRegions())

@@ -22,6 +22,7 @@ struct Price {
   cost::Terms terms;  // of one execution
   double seconds = 0; // of a device that computes alone, on as many cores as it may have; no launch
   double flops = 0;
+  double meetings = 0; // of a start
   bool hasProducts = false;
 };
 

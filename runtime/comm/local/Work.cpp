@@ -1,4 +1,5 @@
 #include "runtime/comm/local/Work.h"
+#include "lib/steps/SharedExchange.h"
 #include "runtime/array/ElementType.h"
 #include <algorithm>
 
@@ -6,10 +7,8 @@ namespace tessera::runtime {
 
 using program::Collective;
 
-// About this much is read and written for a unit, and for a chunk that is worth handing to another
-// worker.
-static constexpr int64_t kUnitTraffic = 128 << 10, kInlineTraffic = 64 << 10,
-                         kWakeTraffic = 512 << 10;
+// About this much is read and written for a unit.
+static constexpr int64_t kUnitTraffic = 128 << 10;
 // A row that is shorter takes as long as so many bytes.
 static constexpr int64_t kRowTraffic = 32;
 
@@ -40,11 +39,12 @@ Work makeWork(const CollectivePlan &plan) {
       smallest = std::min(smallest, ofUnit);
   }
   auto cells = static_cast<int64_t>(std::min(work.units, Work::kMostCells));
+  steps::SharedExchange shared{static_cast<double>(traffic)};
+  auto part = static_cast<int64_t>(steps::SharedExchange::kPart);
   work.chunk = static_cast<uint32_t>(
-      traffic <= 2 * kInlineTraffic
-          ? cells
-          : std::clamp<int64_t>(kInlineTraffic / std::max<int64_t>(smallest, 1), 1, cells));
-  work.wakes = traffic > kWakeTraffic;
+      shared.isOfOne() ? cells
+                       : std::clamp<int64_t>(part / std::max<int64_t>(smallest, 1), 1, cells));
+  work.wakes = shared.wakes();
   return work;
 }
 

@@ -1,4 +1,5 @@
 #include "lib/cost/Topology.h"
+#include "lib/cost/Exchange.h"
 #include "lib/cost/TopologyText.h"
 
 #include "gtest/gtest.h"
@@ -77,7 +78,8 @@ TEST(CollectiveSeconds, AGroupOfOneCostsNothing) {
             0);
 }
 
-// Eight devices that share a memory on two cores: four turns of what each reads and writes.
+// Eight devices that share a memory on two cores: four turns of what each reads and writes, and while
+// all of them meet one core has nothing to do.
 TEST(CollectiveTime, CountsWhatCoresCarry) {
   sharding::Mesh mesh{"mesh", {{"x", 8}}, {}};
   sharding::AxisRef x{0, 1, 8};
@@ -89,13 +91,28 @@ TEST(CollectiveTime, CountsWhatCoresCarry) {
   auto cores = [&](CollectiveKind kind) {
     return collectiveTime(machine, mesh, kind, 1e6, x).cores;
   };
-  EXPECT_DOUBLE_EQ(cores(CollectiveKind::AllGather), 4 * (1e-6 + 2e-3));
-  EXPECT_DOUBLE_EQ(cores(CollectiveKind::AllReduce), 4 * (1e-6 + 4e-3));
-  EXPECT_DOUBLE_EQ(cores(CollectiveKind::ReduceScatter), 4 * (1e-6 + 2.25e-3));
+  EXPECT_DOUBLE_EQ(cores(CollectiveKind::AllGather), 4 * (2e-6 + 2e-3));
+  EXPECT_DOUBLE_EQ(cores(CollectiveKind::AllReduce), 4 * (2e-6 + 4e-3));
+  EXPECT_DOUBLE_EQ(cores(CollectiveKind::ReduceScatter), 4 * (2e-6 + 2.25e-3));
   EXPECT_DOUBLE_EQ(collectiveSeconds(machine, mesh, CollectiveKind::AllReduce, 1e6, x),
-                   4 * (1e-6 + 4e-3));
+                   4 * (2e-6 + 4e-3));
   EXPECT_EQ(collectiveTime(defaultTopology(), mesh, CollectiveKind::AllReduce, 1e6, x).cores, 0);
   EXPECT_EQ(collectiveTime(machine, mesh, CollectiveKind::AllReduce, 1e6, {}).cores, 0);
+}
+
+// Of few bytes one core carries all; over two groups each carries one.
+TEST(Exchange, KeepsCoresThatHaveNoPartOfIt) {
+  auto gather = [](int64_t bytes, int64_t group, int64_t devices, int64_t cores) {
+    Exchange exchange = exchangeOf(CollectiveKind::AllGather, double(bytes), group, devices, cores);
+    return std::pair(exchange.terms[Term::Exchanged] / double(2 * bytes), exchange.meetings);
+  };
+  EXPECT_EQ(gather(8 << 10, 8, 8, 2), std::pair(2.0, 2.0));   // 128 KB of all: of one
+  EXPECT_EQ(gather(9 << 10, 8, 8, 2), std::pair(1.0, 2.0));   // shared
+  EXPECT_EQ(gather(9 << 10, 8, 8, 4), std::pair(4 / 3., 4.)); // by three
+  EXPECT_EQ(gather(1 << 10, 4, 8, 2), std::pair(1.0, 1.0));
+  EXPECT_EQ(gather(1 << 10, 2, 8, 8), std::pair(2.0, 2.0)); // a core each: four are carried out
+  EXPECT_EQ(gather(1 << 10, 8, 8, 16), std::pair(8.0, 8.0));
+  EXPECT_EQ(exchangeOf(CollectiveKind::AllGather, 1e6, 1, 8, 2).meetings, 0);
 }
 
 TEST(ComputeSeconds, CountsTurnsAndTheCache) {
