@@ -15,8 +15,14 @@ double ringSeconds(const RingProduct &ring) {
   return ring.around + ring.part + shifts * (std::max(ring.part, ring.shift) + ring.between);
 }
 
+// What travels while products are computed.
+static double hiddenSeconds(const RingProduct &ring) {
+  return static_cast<double>(ring.shards - 1) * std::min(ring.part, ring.shift);
+}
+
 bool paysAsRing(const RingProduct &ring, bool memoryCounts) {
-  double whole = wholeSeconds(ring), saved = whole - ringSeconds(ring);
+  double whole = wholeSeconds(ring);
+  double saved = std::min(whole - ringSeconds(ring), hiddenSeconds(ring));
   if (saved <= kLeastGain * whole)
     return false;
   double more = ring.ringBytes - ring.wholeBytes - ring.room;

@@ -28,6 +28,8 @@ struct RingProduct {
 double wholeSeconds(const RingProduct &ring);
 // The first step's shard is there, so one step fewer waits than computes.
 double ringSeconds(const RingProduct &ring);
+// No more is saved than is hidden: what else differs is how exact the prices of products and of the
+// cores' own part are, and where cores do all that is exchanged nothing is hidden.
 // Where memory counts, each percent that the block takes more has to save a percent of its time; a
 // part of the product's has to be saved anyway, as neither is exact.
 bool paysAsRing(const RingProduct &ring, bool memoryCounts);
