@@ -71,6 +71,16 @@ static ContractionCells cellsInBlocks(const Product &product, int64_t rows, int6
   return cells;
 }
 
+// Of a few terms results take longer to be read and written than to be multiplied. Where their rows lie so
+// that all fall into the same few places of the first-level cache, a cell goes along them, and not down
+// their columns.
+static constexpr double fewTerms = 16;
+static bool isThin(const Product &product) { return product.k <= fewTerms && !product.isTurned; }
+static bool goesAlongRows(const Product &product, int64_t bytes) {
+  constexpr int64_t samePlace = 2 << 10; // of 4 KiB that each way of the cache has
+  return isThin(product) && static_cast<int64_t>(product.n) * bytes % samePlace == 0;
+}
+
 ContractionCells contractionCells(const Product &given, int64_t rows, int64_t columns,
                                   int64_t bytes, bool inBlocks) {
   // Results that are turned take as long as so many terms.
@@ -87,6 +97,9 @@ ContractionCells contractionCells(const Product &given, int64_t rows, int64_t co
   // are copied; memory of the device, too, is bounded so. About 200 us a cell, or a hundredth of a
   // large product: the more rows of a go past a panel of b, the less it costs to copy that.
   double flopsOfCell = std::max(16e6, product.flops() / 128);
+  if (isThin(product)) // a result takes as long as so many terms
+    flopsOfCell *= product.k / (product.k + fewTerms);
+  bool alongRows = goesAlongRows(product, bytes);
   constexpr int64_t panelBytes = 256 << 10, rowBytes = 128 << 10;
   auto m = static_cast<int64_t>(product.m), n = static_cast<int64_t>(product.n),
        k = static_cast<int64_t>(product.k), outer = static_cast<int64_t>(product.batch);
@@ -94,6 +107,8 @@ ContractionCells contractionCells(const Product &given, int64_t rows, int64_t co
   cells.nChunk = std::max<int64_t>(panelBytes / (bytes * k) / columns * columns, columns);
   int64_t mLeast = rows * 8;
   double area = flopsOfCell / (2 * product.k), wide = area / product.m;
+  if (alongRows)
+    wide = product.n;
   if (product.a != Product::None) // each operand is copied as often in squares
     wide = std::max(wide, std::sqrt(area));
   int64_t wanted = static_cast<int64_t>(wide) / columns * columns;
@@ -108,6 +123,10 @@ ContractionCells contractionCells(const Product &given, int64_t rows, int64_t co
     int64_t most = rowBytes / (bytes * k) / rows * rows;
     cells.mPanel = atLeast(std::min(std::max(most, mLeast), cells.mChunk), m, rows);
     cells.mChunk = std::min(m, cells.mChunk / cells.mPanel * cells.mPanel);
+    cells.mChunk = evenly(cells.mChunk, m, cells.mPanel);
+  }
+  if (alongRows) {
+    cells.mPanel = std::min(atLeast(rows, m, rows), cells.mChunk);
     cells.mChunk = evenly(cells.mChunk, m, cells.mPanel);
   }
   if (isLow && cells.mPanel == m) {

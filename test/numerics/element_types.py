@@ -158,9 +158,10 @@ def same(got, want):
     return f"{(~equal).sum()} of {got.size} differ, first at {list(map(int, i))}: {got[i]!r}, should be {want[i]!r}"
 
 
-def module(inputs, lines, outputs):
-    """A module with arguments %a0.. of the types `inputs` that returns the `outputs`, a list of (value, type)."""
-    arguments = ", ".join(f"%a{i}: tensor<{t}>" for i, t in enumerate(inputs))
+def module(inputs, lines, outputs, gives={}):
+    """A module with arguments %a0.. of the types `inputs` that returns the `outputs`, a list of (value, type). `gives`: outputs by the arguments whose place they take."""
+    place = lambda i: f" {{tf.aliasing_output = {gives[i]} : i32}}" if i in gives else ""
+    arguments = ", ".join(f"%a{i}: tensor<{t}>{place(i)}" for i, t in enumerate(inputs))
     types = ", ".join(f"tensor<{t}>" for _, t in outputs)
     body = "\n".join("    " + line for line in lines)
     return f"module {{\n  func.func public @main({arguments}) -> ({types}) {{\n{body}\n" \

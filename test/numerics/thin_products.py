@@ -103,5 +103,34 @@ def thin(name):
     return Case(f"thin_{name}", check)
 
 
+def few_terms(name):
+    """Products of few terms that are added to a large array where it lies, whose rows all fall into the same places of a cache, and which end within a tile:
+    what is computed of them is done once, and parts have the bits of the whole."""
+    def check():
+        found = []
+        for m, k, n in ((513, 16, 1024), (67, 4, 512), (203, 13, 2048), (64, 16, 1040), (131, 33, 1024)):
+            x, y, w = numbers(name, k, m), numbers(name, k, n), numbers(name, m, n)
+            t = lambda *sizes: f"tensor<{shape(*sizes, name)}>"
+            product = lambda result, a, b, rows, columns: (f"{result} = stablehlo.dot_general {a}, {b}, contracting_dims = [0] x [0] : "
+                                                           f"({t(k, rows)}, {t(k, columns)}) -> {t(rows, columns)}")
+            rows, columns = min(m, 19), 80
+            lines = [product("%d", "%a0", "%a1", m, n), f"%s = stablehlo.add %a2, %d : {t(m, n)}",
+                     f"%p = stablehlo.slice %a0 [0:{k}, 0:{rows}] : ({t(k, m)}) -> {t(k, rows)}", f"%q = stablehlo.slice %a1 [0:{k}, 16:{16 + columns}] : ({t(k, n)}) -> {t(k, columns)}",
+                     f"%u = stablehlo.optimization_barrier %p : {t(k, rows)}", f"%v = stablehlo.optimization_barrier %q : {t(k, columns)}", product("%e", "%u", "%v", rows, columns),
+                     f"%b = stablehlo.slice %a2 [0:{rows}, 16:{16 + columns}] : ({t(m, n)}) -> {t(rows, columns)}", f"%c = stablehlo.optimization_barrier %b : {t(rows, columns)}",
+                     f"%r = stablehlo.add %c, %e : {t(rows, columns)}"]
+            got = run(module([shape(k, m, name), shape(k, n, name), shape(m, n, name)], lines, [("%s", shape(m, n, name)), ("%r", shape(rows, columns, name))], gives={2: 0}), x, y, w)
+            if isinstance(got, str):
+                return [(name, got)]
+            x, y, w = (array.astype(LONG) for array in (x, y, w))
+            sums, size = x.T @ y, np.abs(x).T @ np.abs(y)
+            rounded = np.abs(sums) / 256 if name == "bf16" else 0  # the product, before it is added
+            found.append((f"{m}x{n}, {k} terms", within(got[0], w + sums, bound(name, product_additions(k) + 2, size + np.abs(w), w + sums) + rounded)))
+            found.append((f"{m}x{n}, {k} terms, a part", differing(got[0][:rows, 16:16 + columns], got[1])))
+        return found
+
+    return Case(f"few_terms_{name}", check)
+
+
 def cases():
-    return [vectors(name) for name in ("f32", "f64", "bf16", "f16")] + [computed(name) for name in ("f32", "f64")] + [thin(name) for name in ("f32", "f64", "bf16")]
+    return [vectors(name) for name in ("f32", "f64", "bf16", "f16")] + [computed(name) for name in ("f32", "f64")] + [thin(name) for name in ("f32", "f64", "bf16")] + [few_terms(name) for name in ("f32", "f64", "bf16")]

@@ -163,7 +163,7 @@ void ContractionEmitter::multiplyInEnds(Tile tile, llvm::ArrayRef<Value> sums) {
 void ContractionEmitter::fetchAhead(Value fromB) {
   constexpr int64_t farElements = 256, stepsAhead = 16;
   int64_t step = plan.packsB ? 0 : strideOf(plan.b->index, plan.k.back()).value_or(0);
-  if (step < farElements)
+  if (step < farElements || plan.kSize <= stepsAhead)
     return;
   int64_t bytes = byteSize(kind);
   for (unsigned v = 0; v < plan.vectors; ++v) {

@@ -231,7 +231,7 @@ bool copiesFarB(const ContractionLoops &loops) {
   int64_t step = stepOf(loops, loops.b);
   constexpr int64_t manyElements = 1 << 18; // more than a core keeps at hand
   bool isFar = step >= 256 || (step >= 64 && step * loops.kSize >= manyElements);
-  return isFar && loops.mSize >= 64 && loops.kSize >= 64;
+  return isFar && loops.mSize >= 64;
 }
 
 bool readsFewRows(const ContractionLoops &loops) {
@@ -266,10 +266,12 @@ bool isAlongItsK(const ContractionLoops &loops, const Graph &graph) {
 bool canGoInBlocks(const ContractionLoops &loops, bool copiesA, bool copiesB) {
   if (!loops.product->reduction->blockEnds.empty())
     return false;
-  // Of bf16 all is copied anyhow, and of wide results more than once.
-  constexpr int64_t longKOfBf16 = 1024, wide = 128;
-  bool isCopiedOften = loops.product->reduction->isOfBf16 && loops.nSize >= wide;
-  if (copiesA && copiesB && loops.kSize >= (isCopiedOften ? longKOfBf16 : longK))
+  // Of bf16 all is copied anyhow, and of wide results more than once; of windows' positions a copy reads
+  // a few elements here and there.
+  constexpr int64_t longKOfCopies = 1024, wide = 128;
+  const Reduction &reduction = *loops.product->reduction;
+  bool isDear = reduction.isOfWindow || (reduction.isOfBf16 && loops.nSize >= wide);
+  if (copiesA && copiesB && loops.kSize >= (isDear ? longKOfCopies : longK))
     return true;
   return loops.k.size() == 1 && copiesB && (!copiesA || copiesFarA(loops));
 }

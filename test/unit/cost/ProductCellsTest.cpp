@@ -65,6 +65,26 @@ TEST(ProductCells, CellsAreAlike) {
   EXPECT_EQ(contractionCells(product, 8, 32, 4, /*inBlocks=*/false).nChunk, 128);
 }
 
+// A gradient of a few terms, whose rows lie 4 KB apart: a cell goes along them, one tile's rows at a time.
+TEST(ProductCells, FewTermsGoAlongRows) {
+  auto cellsOf = [](int64_t m, int64_t n, int64_t k) {
+    Product product = productOf(m, n, k);
+    product.a = Product::None;
+    return contractionCells(product, 8, 32, 4, /*inBlocks=*/false);
+  };
+  ContractionCells cells = cellsOf(512, 1024, 16);
+  EXPECT_EQ(cells.nChunk, 1024);
+  EXPECT_EQ(cells.mPanel, 8);
+  EXPECT_LT(cells.mChunk, 512); // results take time as terms do: there is work for some cores
+  // Tiles end where panels do.
+  EXPECT_EQ(cellsOf(513, 1024, 16).mPanel, 24);
+  // Rows that don't fall into the same places, or more terms: down the columns.
+  cells = cellsOf(512, 1040, 16);
+  EXPECT_EQ(cells.mPanel, cells.mChunk);
+  cells = cellsOf(512, 1024, 17);
+  EXPECT_EQ(cells.mPanel, cells.mChunk);
+}
+
 // Without panels of b a cell has fewer columns.
 TEST(ProductCells, OrCellsAreNarrower) {
   Product product = productOf(64, 128, 256);
@@ -83,6 +103,8 @@ TEST(ProductCells, TilesStayWhole) {
   };
   for (int i = 0; i < 2000; ++i) {
     int64_t m = draw(1, 600), n = draw(1, 600), k = draw(1, 1200);
+    if (draw(0, 9) == 0)
+      n = 512 * draw(1, 2), k = draw(1, 16);
     int64_t rows = std::min<int64_t>(m, draw(4, 8)), columns = std::min<int64_t>(n, 32);
     Product product = productOf(m, n, k);
     ContractionCells cells = contractionCells(product, rows, columns, 4, /*inBlocks=*/true);
