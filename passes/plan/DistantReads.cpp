@@ -17,8 +17,8 @@ void makeUnique(SmallVectorImpl<int32_t> &numbers) {
 
 class DistantValues {
 public:
-  DistantValues(const ModuleGraph &graph) : graph(graph) {
-    for (size_t op = 0; op < graph.graph.ops.size(); ++op)
+  DistantValues(const ModuleGraph &graph, size_t ops) : graph(graph) {
+    for (size_t op = 0; op < ops; ++op)
       ruled.insert(graph.opAt(int32_t(op)));
   }
 
@@ -68,7 +68,7 @@ private:
 } // namespace
 
 void PlanProgram::findDistantReads() {
-  DistantValues values(*graph);
+  DistantValues values(*graph, program.graph.ops.size());
   program.distantReads.resize(program.graph.ops.size());
   for (auto [op, reads] : llvm::zip_equal(program.graph.ops, program.distantReads)) {
     for (int32_t v : op.operands)

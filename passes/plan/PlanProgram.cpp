@@ -71,7 +71,7 @@ PlanProgram::PlanProgram(ModuleOp module) : given(module), copy(module.clone()) 
   graph = std::make_unique<ModuleGraph>(*copy);
   if (!graph->allMeshes().empty())
     annotated = graph->allMeshes().front();
-  program.graph = graph->graph;
+  program.graph = std::move(graph->graph); // what is left knows the IR behind its numbers
   program.ops.resize(program.graph.ops.size());
   program.values.resize(program.graph.values.size());
   describeOps();

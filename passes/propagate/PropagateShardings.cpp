@@ -28,9 +28,10 @@ using namespace mlir;
 
 namespace {
 
+using Values = std::vector<sharding::PropagatedValue>;
+
 // What the program's reshards would move with the values sharded so; none where that can't be said.
-std::optional<Movement> movementWith(const std::vector<sharding::PropagatedValue> &values,
-                                     ModuleOp original) {
+std::optional<Movement> movementWith(const Values &values, ModuleOp original) {
   OwningOpRef<ModuleOp> trial = original.clone();
   ModuleGraph graph(*trial);
   graph.graph.values = values; // numbers follow the program's order
@@ -46,24 +47,37 @@ std::optional<Movement> movementWith(const std::vector<sharding::PropagatedValue
   return movementOf(*trial);
 }
 
-bool sameShardings(const sharding::PropagationGraph &a, const sharding::PropagationGraph &b) {
-  return llvm::equal(a.values, b.values, [](const auto &x, const auto &y) {
+bool sameShardings(const Values &a, const Values &b) {
+  return llvm::equal(a, b, [](const auto &x, const auto &y) {
     return llvm::equal(x.sharding.dims, y.sharding.dims,
                        [](const auto &p, const auto &q) { return p.axes == q.axes; });
   });
 }
 
-// Shardings of all values, and what they move once that has been asked for.
+// What propagation decides, and what that moves once it has been asked for. The graph's ops and rules, which
+// are most of it, stay what they are.
 struct Candidate {
-  sharding::PropagationGraph graph;
+  Values values;
+  std::vector<sharding::PropagationStep> steps;
   std::optional<std::optional<Movement>> moves;
 
   const std::optional<Movement> &movement(ModuleOp original) {
     if (!moves)
-      moves = movementWith(graph.values, original);
+      moves = movementWith(values, original);
     return *moves;
   }
 };
+
+// Where annotations lead to, of each value; `seconds`: what decides conflicts.
+Candidate propagated(sharding::PropagationGraph &graph, Values annotated,
+                     sharding::GraphSeconds seconds) {
+  graph.values = std::move(annotated);
+  graph.steps.clear();
+  graph.seconds = std::move(seconds);
+  sharding::propagate(graph);
+  graph.seconds = nullptr;
+  return {std::exchange(graph.values, {}), std::exchange(graph.steps, {}), {}};
+}
 
 struct PropagateShardings : impl::PropagateShardingsBase<PropagateShardings> {
   using impl::PropagateShardingsBase<PropagateShardings>::PropagateShardingsBase;
@@ -83,38 +97,42 @@ struct PropagateShardings : impl::PropagateShardingsBase<PropagateShardings> {
   }
 
   void propagateByCost(ModuleGraph &module, const cost::Topology &topology) {
-    sharding::PropagationGraph annotated = module.graph;
+    sharding::PropagationGraph &graph = module.graph;
+    const Values annotated = graph.values;
     module.decideByCost(topology);
     int64_t decided = 0;
-    auto byTime = [&](sharding::PropagationGraph graph) {
-      graph.seconds = [&decided, seconds = module.graph.seconds](
-                          int32_t op, int32_t mesh,
-                          llvm::ArrayRef<sharding::TensorSharding> tensors) {
-        ++decided;
-        return seconds(op, mesh, tensors);
-      };
-      sharding::propagate(graph);
-      graph.seconds = nullptr;
-      return Candidate{std::move(graph), {}};
-    };
-    Candidate best = byTime(annotated);
+    sharding::GraphSeconds byTime =
+        [&decided, seconds = graph.seconds](int32_t op, int32_t mesh,
+                                            llvm::ArrayRef<sharding::TensorSharding> tensors) {
+          ++decided;
+          return seconds(op, mesh, tensors);
+        };
+    Candidate best = propagated(graph, std::move(graph.values), byTime);
     if (decided) {
-      Candidate timed = std::exchange(best, Candidate{annotated, {}});
-      sharding::propagate(best.graph);
+      Candidate timed = std::exchange(best, propagated(graph, annotated, nullptr));
       keepBetter(best, std::move(timed), /*orEqual=*/true);
     }
+    graph.values = annotated;
     if (module.postponeState())
-      keepBetter(best, byTime(module.graph), /*orEqual=*/false);
-    sharding::PropagationGraph along = best.graph;
-    for (bool preferWhole : {false, true})
-      if (auto across = withScansAcross(module, annotated, along, preferWhole))
-        keepFaster(best, byTime(std::move(*across)));
-    module.graph = std::move(best.graph);
+      keepBetter(best, propagated(graph, std::move(graph.values), byTime), /*orEqual=*/false);
+    std::optional<ScansAcross> ways[] = {
+        withScansAcross(module, annotated, best.values, /*preferWhole=*/false),
+        withScansAcross(module, annotated, best.values, /*preferWhole=*/true)};
+    for (std::optional<ScansAcross> &across : ways)
+      if (across) {
+        for (auto [op, factor] : across->blocked)
+          graph.ops[op].blocked.push_back(factor);
+        keepFaster(best, propagated(graph, std::move(across->values), byTime));
+        for (auto [op, factor] : llvm::reverse(across->blocked))
+          graph.ops[op].blocked.pop_back();
+      }
+    graph.values = std::move(best.values);
+    graph.steps = std::move(best.steps);
   }
 
   // A candidate must take no longer than the best so far, and send no more bytes.
   void keepBetter(Candidate &best, Candidate other, bool orEqual) {
-    if (sameShardings(best.graph, other.graph))
+    if (sameShardings(best.values, other.values))
       return;
     const std::optional<Movement> &one = other.movement(getOperation());
     const std::optional<Movement> &now = best.movement(getOperation());

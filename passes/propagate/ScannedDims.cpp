@@ -81,22 +81,23 @@ int64_t bytesOf(const sharding::PropagatedValue &value) {
 
 } // namespace
 
-std::optional<sharding::PropagationGraph>
-withScansAcross(const ModuleGraph &module, const sharding::PropagationGraph &annotated,
-                const sharding::PropagationGraph &decided, bool preferWhole) {
-  std::optional<sharding::PropagationGraph> across;
-  for (auto [number, edge] : llvm::enumerate(decided.ops)) {
+std::optional<ScansAcross> withScansAcross(const ModuleGraph &module,
+                                           llvm::ArrayRef<sharding::PropagatedValue> annotated,
+                                           llvm::ArrayRef<sharding::PropagatedValue> decided,
+                                           bool preferWhole) {
+  std::optional<ScansAcross> across;
+  for (auto [number, edge] : llvm::enumerate(module.graph.ops)) {
     auto loop = dyn_cast<stablehlo::WhileOp>(module.opAt(static_cast<int32_t>(number)));
     if (!loop || edge.results.size() != 1)
       continue;
     int32_t carried = edge.results[0];
     auto result = dyn_cast_if_present<OpResult>(module.valueAt(carried));
-    if (!result || result.getOwner() != loop || annotated.values[carried].mesh >= 0)
+    if (!result || result.getOwner() != loop || annotated[carried].mesh >= 0)
       continue;
     std::optional<unsigned> scanned = scannedDim(loop, result.getResultNumber());
     if (!scanned)
       scanned = stackedDim(loop, result.getResultNumber());
-    const sharding::PropagatedValue &value = decided.values[carried];
+    const sharding::PropagatedValue &value = decided[carried];
     if (!scanned || value.sharding.dims[*scanned].axes.empty())
       continue;
     bool maybeWhole = bytesOf(value) <= kHeldWhole;
@@ -105,15 +106,15 @@ withScansAcross(const ModuleGraph &module, const sharding::PropagationGraph &ann
     if (!other && !maybeWhole)
       continue;
     if (!across)
-      across = annotated;
+      across = ScansAcross{annotated, {}};
     sharding::PropagatedValue &inside = across->values[carried];
     inside.mesh = value.mesh;
     inside.sharding.dims[*scanned].closed = true;
-    across->ops[number].blocked.push_back(static_cast<int32_t>(*scanned));
+    across->blocked.push_back({static_cast<int32_t>(number), static_cast<int32_t>(*scanned)});
     if (!other)
       continue;
     inside.sharding.dims[*other].axes = axesWith(value, *other, *scanned);
-    across->ops[number].blocked.push_back(static_cast<int32_t>(*other));
+    across->blocked.push_back({static_cast<int32_t>(number), static_cast<int32_t>(*other)});
   }
   return across;
 }

@@ -20,11 +20,18 @@
 
 namespace tessera {
 
-// The graph `annotated` with such arrays sharded along another dimension within their loops where
+// Annotations that have such arrays sharded otherwise, and ops with factors along which nothing flows then.
+struct ScansAcross {
+  std::vector<sharding::PropagatedValue> values;
+  std::vector<std::pair<int32_t, int32_t>> blocked;
+};
+
+// The values as `annotated` with such arrays sharded along another dimension within their loops where
 // sizes allow it, or small ones not at all (`preferWhole`: of both ways that one), where `decided`,
-// made of it by propagation, has them sharded along the scanned one. None where there are none.
-std::optional<sharding::PropagationGraph>
-withScansAcross(const ModuleGraph &module, const sharding::PropagationGraph &annotated,
-                const sharding::PropagationGraph &decided, bool preferWhole);
+// made of them by propagation, has them sharded along the scanned one. None where there are none.
+std::optional<ScansAcross> withScansAcross(const ModuleGraph &module,
+                                           llvm::ArrayRef<sharding::PropagatedValue> annotated,
+                                           llvm::ArrayRef<sharding::PropagatedValue> decided,
+                                           bool preferWhole);
 
 } // namespace tessera
