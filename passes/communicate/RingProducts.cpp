@@ -69,8 +69,9 @@ private:
     links::Route route = topology.routeOf(mesh, axes.toAxisRefs(mesh));
     return tile > 1 && route.links == (route.forward | route.back);
   }
-  // What is the same for products before and after their collective.
-  cost::RingProduct describe(Operation *collective, const cost::CollectiveTime &step) const {
+  // What is the same for products before and after their collective, however it is taken apart: asked for
+  // once, as what hides it is looked for among a thousand ops around.
+  cost::RingProduct describe(Operation *collective) const {
     auto axes = collective->getAttrOfType<comm::AxesAttr>("axes");
     OpSeconds whole = beside.of(collective);
     cost::RingProduct ring{};
@@ -82,14 +83,18 @@ private:
     ring.blockSeconds = block.compute + block.communication;
     ring.peakBytes = live.peak(collective);
     ring.room = live.room(collective);
+    return ring;
+  }
+  // With what one step of the loop moves.
+  cost::RingProduct stepping(cost::RingProduct ring, const cost::CollectiveTime &step) const {
     ring.shift = step.links;
     ring.between =
         step.cores + kKernelsOfTrip * device.launch() + kInstructionsOfTrip * device.instruction();
     return ring;
   }
-  cost::RingProduct describeShifts(Operation *collective, double shardBytes) const {
-    auto axes = collective->getAttrOfType<comm::AxesAttr>("axes");
-    return describe(collective, timeOf(cost::CollectiveKind::Permute, axes, shardBytes));
+  cost::RingProduct shifting(const cost::RingProduct &ring, comm::AxesAttr axes,
+                             double shardBytes) const {
+    return stepping(ring, timeOf(cost::CollectiveKind::Permute, axes, shardBytes));
   }
 
   cost::Topology topology;
@@ -151,11 +156,12 @@ void Rings::tryGather(comm::AllGatherOp gather) {
     return;
   double shard = bytesOf(gather.getInputs().front());
   int64_t tile = shapeOf(gather.getInputs().front())[gather.getDim()];
-  cost::RingProduct ring = describeShifts(gather, shard);
+  const cost::RingProduct whole = describe(gather);
+  cost::RingProduct ring = shifting(whole, axes, shard);
   price(ring, device, live, found.products, gather, found.keepsWhole, 1);
   bool bothWays = false;
   if (goesBothWays(axes, tile)) {
-    cost::RingProduct halves = describeShifts(gather, shard / 2);
+    cost::RingProduct halves = shifting(whole, axes, shard / 2);
     price(halves, device, live, found.products, gather, found.keepsWhole, 2);
     bothWays = ringSeconds(halves) < ringSeconds(ring);
     ring = bothWays ? halves : ring;
@@ -207,8 +213,9 @@ void Rings::scatterAsRing(comm::ReduceScatterOp scatter) {
     return;
   double tileBytes = bytesOf(scatter.getResult(0));
   int64_t tile = shapeOf(scatter.getResult(0))[dim];
+  const cost::RingProduct whole = describe(scatter);
   auto priced = [&](double lanes) {
-    cost::RingProduct ring = describeShifts(scatter, tileBytes / lanes);
+    cost::RingProduct ring = shifting(whole, scatter.getAxes(), tileBytes / lanes);
     price(ring, device, live, rows, lanes * static_cast<double>(ring.shards), lanes);
     ring.between += lanes * device.launch() + device.moving(3 * tileBytes);
     ring.around = device.moving(2 * (1 + lanes) * tileBytes + 2 * rows.paddedBytes());
@@ -235,6 +242,7 @@ void Rings::scatterInParts(comm::ReduceScatterOp scatter) {
   Value input = scatter.getInputs().front();
   double tileBytes = bytesOf(scatter.getResult(0));
   cost::RingProduct best{};
+  std::optional<cost::RingProduct> whole;
   std::optional<RowsOf> rows;
   int64_t along = 0;
   for (auto [d, size] : llvm::enumerate(shapeOf(input))) {
@@ -245,7 +253,9 @@ void Rings::scatterInParts(comm::ReduceScatterOp scatter) {
       auto count = static_cast<double>(parts);
       cost::CollectiveTime step =
           timeOf(cost::CollectiveKind::ReduceScatter, scatter.getAxes(), bytesOf(input) / count);
-      cost::RingProduct loop = describe(scatter, step);
+      if (!whole)
+        whole = describe(scatter);
+      cost::RingProduct loop = stepping(*whole, step);
       loop.shards = parts;
       price(loop, device, live, found, count);
       loop.between += device.launch() + device.moving(2 * tileBytes / count);

@@ -222,28 +222,27 @@ private:
 unsigned formAttentionGradients(Block &block, ReasonsAgainst &reasons,
                                 const fusion::AttentionLimits &limits) {
   unsigned formed = 0;
-  DenseSet<Operation *> seen;
-  auto isNew = [&](DotGeneralOp product) {
+  auto isLarge = [&](DotGeneralOp product) {
     auto type = typeOf(product->getResult(0));
-    return type.hasStaticShape() && type.getNumElements() >= limits.leastPairs() &&
-           seen.insert(product).second;
+    return type.hasStaticShape() && type.getNumElements() >= limits.leastPairs();
   };
-  // Where one is formed ops are gone, and others stand elsewhere.
-  for (bool more = true; more;) {
-    more = false;
-    for (auto product : block.getOps<DotGeneralOp>()) {
-      if (!isNew(product))
-        continue;
-      Gradient gradient(block, product, limits);
-      std::string why;
-      if (!gradient.isThere())
-        continue;
-      more = gradient.form(why);
-      if (more)
-        break;
+  for (Operation *op = &block.front(); op;) {
+    auto product = dyn_cast<DotGeneralOp>(op);
+    op = op->getNextNode();
+    if (!product || !isLarge(product))
+      continue;
+    Gradient gradient(block, product, limits);
+    if (!gradient.isThere())
+      continue;
+    // Where one is formed ops are gone, and others stand elsewhere: this says where to go on.
+    Operation *mark = markBefore(*op);
+    std::string why;
+    bool isFormed = gradient.form(why);
+    formed += isFormed;
+    if (!isFormed)
       reasons[product] = "of its gradient, " + why;
-    }
-    formed += more;
+    op = mark->getNextNode();
+    mark->erase();
   }
   return formed;
 }

@@ -244,25 +244,46 @@ bool OutlinedOps::isCircular() const {
   return llvm::any_of(inside, [&](Operation *op) { return after.contains(op); });
 }
 
-// As Operation::moveBefore, which has the whole block numbered again when somebody asks for the order of ops.
-static void moveBefore(Operation *op, Operation *other) {
-  op->remove();
+// Puts ops that are in no block before another one, in order, each with a number halfway between those of its
+// neighbours, which have theirs: the one in the middle first.
+static void insertNumbered(ArrayRef<Operation *> inOrder, Operation *other) {
+  if (inOrder.empty())
+    return;
+  size_t middle = inOrder.size() / 2;
+  Operation *op = inOrder[middle];
   other->getBlock()->getOperations().insert(other->getIterator(), op);
+  (void)op->isBeforeInBlock(other);
+  insertNumbered(inOrder.take_front(middle), op);
+  insertNumbered(inOrder.drop_front(middle + 1), other);
 }
 
-// Gives new ops numbers between those of their neighbours, of which a block leaves a few: otherwise it is
-// numbered again.
-static void number(ArrayRef<Operation *> inOrder) {
-  constexpr size_t kFree = 3;
-  if (inOrder.size() <= kFree)
-    for (Operation *op : inOrder)
-      (void)op->isBeforeInBlock(op->getNextNode());
+// As Operation::moveBefore of each, which has the whole block numbered again when somebody asks for the order of
+// ops. Between two of them a block leaves four numbers free: those before, of which there are more than are
+// moved, share theirs.
+static void moveBefore(ArrayRef<Operation *> inOrder, Operation *other) {
+  constexpr size_t kMore = 16;
+  for (Operation *op : inOrder)
+    op->remove();
+  SmallVector<Operation *> all;
+  for (Operation *op = other->getPrevNode(); op && all.size() < inOrder.size() + kMore;
+       op = op->getPrevNode())
+    all.push_back(op);
+  for (Operation *op : all)
+    op->remove();
+  std::reverse(all.begin(), all.end());
+  llvm::append_range(all, inOrder);
+  insertNumbered(all, other);
+}
+
+Operation *markBefore(Operation &op) {
+  OpBuilder builder(&op);
+  auto type = RankedTensorType::get({}, builder.getI1Type());
+  Operation *mark = ConstantOp::create(builder, op.getLoc(), DenseElementsAttr::get(type, false));
+  return mark;
 }
 
 AtEnd::AtEnd(Block &block) : builder(OpBuilder::atBlockTerminator(&block)) {
-  auto type = RankedTensorType::get({}, builder.getI1Type());
-  mark = ConstantOp::create(builder, block.getTerminator()->getLoc(),
-                            DenseElementsAttr::get(type, false));
+  mark = markBefore(*block.getTerminator());
 }
 
 namespace {
@@ -308,12 +329,11 @@ private:
       if (work.size() > before)
         continue;
       work.pop_back();
-      if (op != reader && placed.insert(op).second) {
-        moveBefore(op, reader);
+      if (op != reader && placed.insert(op).second)
         moved.push_back(op);
-      }
     }
-    number(moved);
+    if (!moved.empty())
+      moveBefore(moved, reader);
   }
 
   Block &block;

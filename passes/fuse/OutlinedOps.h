@@ -60,6 +60,9 @@ private:
                                     mlir::Value result) const;
 };
 
+// An op that nothing reads, before another one: a place that stays while ops around it go.
+mlir::Operation *markBefore(mlir::Operation &op);
+
 // Ops that are made at the end of a block, and then put before what reads them; those that nothing
 // reads are erased.
 class AtEnd {

@@ -93,8 +93,9 @@ private:
     for (int task : ready) {
       if (task >= first + window)
         break;
-      bool fits = policy.mostBytes == kUnbounded || memory.during(task) <= policy.mostBytes;
-      if (fits && (best < 0 || better(task, best)))
+      bool isBetter =
+          best < 0 || better(task, best); // asked first, as what it takes is longer to count
+      if (isBetter && (policy.mostBytes == kUnbounded || memory.during(task) <= policy.mostBytes))
         best = task;
     }
     return best < 0 ? first : best;

@@ -42,6 +42,57 @@ func.func @training(%q: tensor<2x8x128x32xf32>, %k: tensor<2x8x128x32xf32>, %v: 
 
 // -----
 
+// Of several layers each has its own, though ops go and others stand elsewhere where one is formed.
+// CHECK-LABEL: func.func @two_layers
+// CHECK: %[[ONE:.*]]:3 = exec.fused({{.*}}) -> (tensor<2x8x128x32xf32>, tensor<2x8x128xf32>, tensor<2x8x128xf32>) {
+// CHECK: %[[OTHER:.*]]:3 = exec.fused({{.*}}%[[ONE]]#0{{.*}}) -> (tensor<2x8x128x32xf32>, tensor<2x8x128xf32>, tensor<2x8x128xf32>) {
+// CHECK: %[[LAST:.*]]:3 = exec.fused({{.*}}%[[OTHER]]#1 {{.*}}%[[OTHER]]#2 {{.*}}) -> (tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>) {
+// CHECK: exec.fused({{.*}}%[[ONE]]#1 {{.*}}%[[ONE]]#2 {{.*}}) -> (tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>) {
+// CHECK: return
+func.func @two_layers(%q: tensor<2x8x128x32xf32>, %k: tensor<2x8x128x32xf32>, %v: tensor<2x8x128x32xf32>, %do: tensor<2x8x128x32xf32>) -> (tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>) {
+  %i = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %s = stablehlo.dot_general %q, %k, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [3] : (tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x128xf32>
+  %m = stablehlo.reduce(%s init: %i) applies stablehlo.maximum across dimensions = [3] : (tensor<2x8x128x128xf32>, tensor<f32>) -> tensor<2x8x128xf32>
+  %m2 = stablehlo.broadcast_in_dim %m, dims = [0, 1, 2] : (tensor<2x8x128xf32>) -> tensor<2x8x128x128xf32>
+  %x = stablehlo.subtract %s, %m2 : tensor<2x8x128x128xf32>
+  %e = stablehlo.exponential %x : tensor<2x8x128x128xf32>
+  %l = stablehlo.reduce(%e init: %z) applies stablehlo.add across dimensions = [3] : (tensor<2x8x128x128xf32>, tensor<f32>) -> tensor<2x8x128xf32>
+  %l2 = stablehlo.broadcast_in_dim %l, dims = [0, 1, 2] : (tensor<2x8x128xf32>) -> tensor<2x8x128x128xf32>
+  %p = stablehlo.divide %e, %l2 : tensor<2x8x128x128xf32>
+  %o = stablehlo.dot_general %p, %v, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [2] : (tensor<2x8x128x128xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x32xf32>
+  %sb = stablehlo.dot_general %o, %k, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [3] : (tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x128xf32>
+  %mb = stablehlo.reduce(%sb init: %i) applies stablehlo.maximum across dimensions = [3] : (tensor<2x8x128x128xf32>, tensor<f32>) -> tensor<2x8x128xf32>
+  %m2b = stablehlo.broadcast_in_dim %mb, dims = [0, 1, 2] : (tensor<2x8x128xf32>) -> tensor<2x8x128x128xf32>
+  %xb = stablehlo.subtract %sb, %m2b : tensor<2x8x128x128xf32>
+  %eb = stablehlo.exponential %xb : tensor<2x8x128x128xf32>
+  %lb = stablehlo.reduce(%eb init: %z) applies stablehlo.add across dimensions = [3] : (tensor<2x8x128x128xf32>, tensor<f32>) -> tensor<2x8x128xf32>
+  %l2b = stablehlo.broadcast_in_dim %lb, dims = [0, 1, 2] : (tensor<2x8x128xf32>) -> tensor<2x8x128x128xf32>
+  %pb = stablehlo.divide %eb, %l2b : tensor<2x8x128x128xf32>
+  %ob = stablehlo.dot_general %pb, %v, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [2] : (tensor<2x8x128x128xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x32xf32>
+  %dvb = stablehlo.dot_general %pb, %do, batching_dims = [0, 1] x [0, 1], contracting_dims = [2] x [2] : (tensor<2x8x128x128xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x32xf32>
+  %dpb = stablehlo.dot_general %do, %v, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [3] : (tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x128xf32>
+  %tb = stablehlo.multiply %pb, %dpb : tensor<2x8x128x128xf32>
+  %db = stablehlo.reduce(%tb init: %z) applies stablehlo.add across dimensions = [3] : (tensor<2x8x128x128xf32>, tensor<f32>) -> tensor<2x8x128xf32>
+  %d2b = stablehlo.broadcast_in_dim %db, dims = [0, 1, 2] : (tensor<2x8x128xf32>) -> tensor<2x8x128x128xf32>
+  %cb = stablehlo.subtract %dpb, %d2b : tensor<2x8x128x128xf32>
+  %dsb = stablehlo.multiply %pb, %cb : tensor<2x8x128x128xf32>
+  %dqb = stablehlo.dot_general %dsb, %k, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [2] : (tensor<2x8x128x128xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x32xf32>
+  %dkb = stablehlo.dot_general %dsb, %o, batching_dims = [0, 1] x [0, 1], contracting_dims = [2] x [2] : (tensor<2x8x128x128xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x32xf32>
+  %dv = stablehlo.dot_general %p, %dqb, batching_dims = [0, 1] x [0, 1], contracting_dims = [2] x [2] : (tensor<2x8x128x128xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x32xf32>
+  %dp = stablehlo.dot_general %dqb, %v, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [3] : (tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x128xf32>
+  %t = stablehlo.multiply %p, %dp : tensor<2x8x128x128xf32>
+  %d = stablehlo.reduce(%t init: %z) applies stablehlo.add across dimensions = [3] : (tensor<2x8x128x128xf32>, tensor<f32>) -> tensor<2x8x128xf32>
+  %d2 = stablehlo.broadcast_in_dim %d, dims = [0, 1, 2] : (tensor<2x8x128xf32>) -> tensor<2x8x128x128xf32>
+  %c = stablehlo.subtract %dp, %d2 : tensor<2x8x128x128xf32>
+  %ds = stablehlo.multiply %p, %c : tensor<2x8x128x128xf32>
+  %dq = stablehlo.dot_general %ds, %k, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [2] : (tensor<2x8x128x128xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x32xf32>
+  %dk = stablehlo.dot_general %ds, %q, batching_dims = [0, 1] x [0, 1], contracting_dims = [2] x [2] : (tensor<2x8x128x128xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x32xf32>
+  return %dq, %dk, %dv, %dkb, %dvb : tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>
+}
+
+// -----
+
 // Of few heads each has its keys in parts: what is of queries is a sum of each, and added up in another kernel.
 // CHECK-LABEL: func.func @few_heads
 // CHECK: exec.fused({{.*}}) -> (tensor<2x4x128x32xf32>, tensor<2x4x128xf32>, tensor<2x4x128xf32>) {
