@@ -42,8 +42,8 @@ static Location named(Location location, llvm::SMRange name) {
   return named(location, text.split(':').first);
 }
 
-static OwningOpRef<ModuleOp> parseWithNames(const llvm::SourceMgr &sources,
-                                            const ParserConfig &config) {
+static OwningOpRef<ModuleOp> parseWithNames(const llvm::SourceMgr &sources, MLIRContext *context) {
+  ParserConfig config(context, /*verifyAfterParse=*/false); // below, once
   Block block;
   AsmParserState names;
   if (failed(parseAsmSourceFile(sources, &block, config, &names)))
@@ -62,7 +62,7 @@ static OwningOpRef<ModuleOp> parseWithNames(const llvm::SourceMgr &sources,
     only->remove();
     module = only;
   } else { // top-level ops stand in a module of their own
-    module = ModuleOp::create(UnknownLoc::get(config.getContext()));
+    module = ModuleOp::create(UnknownLoc::get(context));
     module->getBody()->getOperations().splice(module->getBody()->end(), block.getOperations());
   }
   if (failed(checkNesting(module)) || failed(verify(*module)))
@@ -84,8 +84,9 @@ SourceProgram readProgram(llvm::StringRef text, const CompileOptions &options, M
   ParserConfig config(context);
   readNewerTypes(config);
   const llvm::MemoryBuffer *buffer = sources.getMemoryBuffer(sources.getMainFileID());
-  OwningOpRef<ModuleOp> module = keepNames && !isBytecode(*buffer) ? parseWithNames(sources, config)
-                                                                   : readModule(sources, config);
+  OwningOpRef<ModuleOp> module = keepNames && !isBytecode(*buffer)
+                                     ? parseWithNames(sources, context)
+                                     : readModule(sources, config);
   if (!module) {
     result.error = diagnostics.error("is not a module in MLIR text or bytecode");
     return result;
