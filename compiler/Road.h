@@ -27,6 +27,8 @@ public:
   std::string run(llvm::StringRef end, llvm::function_ref<bool(const Phase &)> after);
 
   mlir::ModuleOp module() const { return *program; }
+  // The program, which has left the road.
+  mlir::OwningOpRef<mlir::ModuleOp> take() { return std::move(program); }
   // The error line of what went wrong last; `otherwise` where nothing was said.
   std::string error(llvm::StringRef otherwise) const { return diagnostics.error(otherwise); }
 

@@ -105,7 +105,7 @@ size_t mostTrials(const Source &source, int effort) {
   return std::clamp<size_t>(size_t(effort) * 6000 / ops, 1, size_t(effort) * 4);
 }
 
-void tryCandidate(const Source &source, Candidate &candidate, TrialWishes wishes) {
+void tryCandidate(const Source &source, Candidate &candidate, const TrialWishes &wishes) {
   candidate.values = source.folded.unfolded(candidate.folded);
   candidate.tried = tryPlan(source, *candidate.onMesh, candidate.values, wishes);
   if (wishes.fewest && candidate.tried.others > 0) {
@@ -130,7 +130,7 @@ void compileBest(const Source &source, std::vector<Candidate> &candidates, int e
         continue;
       kinds.insert(kindOf(candidate));
       ++tried;
-      tryCandidate(source, candidate, {.fewest = most == 1});
+      tryCandidate(source, candidate, {});
     }
   };
   auto isFound = [](const Candidate &candidate) { return candidate.isFound; };

@@ -8,6 +8,7 @@
 #include "dialects/tessera/Marks.h"
 #include "lib/plan/Beside.h"
 #include "lib/plan/Layouts.h"
+#include "lib/process/OutOfMemory.h"
 #include "passes/fuse/MemoryBound.h"
 #include "passes/fuse/Passes.h"
 #include "passes/package/StepWork.h"
@@ -97,38 +98,57 @@ uint64_t hashOf(const sharding::PropagationGraph &graph) {
   return llvm::xxh3_64bits(key);
 }
 
-Tried tried(const Source &source, const OnMesh &onMesh, const plan::Assignment &planned,
-            TrialWishes wishes, const Tried *before) {
-  constexpr int kRounds = 3; // in which what lies otherwise is annotated, too
+// One plan on its way: into the author's program, and with it down the road.
+class Trial {
+public:
+  Trial(const Source &source, const OnMesh &onMesh)
+      : source(source), onMesh(onMesh),
+        quiet(source.read.get().getContext(), [this](Diagnostic &diagnostic) {
+          if (diagnostic.getSeverity() == DiagnosticSeverity::Error && tried.error.empty())
+            tried.error = oneLine(diagnostic.str());
+          return success();
+        }) {}
+
+  // Writes the plan down, as annotations that propagation makes it of.
+  bool annotate(const plan::Assignment &planned, bool fewest);
+  // What a step takes.
+  void goRoad(bool triesLeast);
+
   Tried tried;
-  tried.isFewest = wishes.fewest;
-  ScopedDiagnosticHandler quiet(source.read.get().getContext(), [&](Diagnostic &diagnostic) {
-    if (diagnostic.getSeverity() == DiagnosticSeverity::Error && tried.error.empty())
-      tried.error = oneLine(diagnostic.str());
-    return success();
-  });
-  OwningOpRef<ModuleOp> trial;
-  auto run = [&](AddPasses add) {
+
+private:
+  bool run(AddPasses add) {
     bool ran = runPasses(*trial, add);
     if (!ran && tried.error.empty())
       tried.error = "a phase failed and did not say why: a mistake in Tessera";
     return ran;
-  };
+  }
+  void predict();
+
+  const Source &source;
+  const OnMesh &onMesh;
+  ScopedDiagnosticHandler quiet;
+  OwningOpRef<ModuleOp> trial;
+};
+
+bool Trial::annotate(const plan::Assignment &planned, bool fewest) {
+  constexpr int kRounds = 3; // in which what lies otherwise is annotated, too
+  tried.isFewest = fewest;
   std::vector<int32_t> others;
   for (int round = 0; round < kRounds; ++round) {
     size_t annotations = tried.annotations.size();
-    tried.annotations = onMesh.annotationsFor(planned, others, wishes.fewest);
+    tried.annotations = onMesh.annotationsFor(planned, others, fewest);
     if (round && tried.annotations.size() == annotations)
       break; // there is no place for what lies otherwise
     tried.annotated = source.read.get().clone();
-    annotate(*tried.annotated, onMesh.getMesh(), tried.annotations);
+    planning::annotate(*tried.annotated, onMesh.getMesh(), tried.annotations);
     trial = tried.annotated->clone();
     if (!run([&](OpPassManager &passes) {
           if (!source.isImported)
             findPhase("import")->build(passes);
           findPhase("propagate")->build(passes);
         }))
-      return tried;
+      return false;
     ModuleGraph graph(*trial);
     std::vector<int32_t> now = onMesh.othersIn(graph, planned);
     tried.others = now.size();
@@ -137,63 +157,80 @@ Tried tried(const Source &source, const OnMesh &onMesh, const plan::Assignment &
       break;
     others.insert(others.end(), now.begin(), now.end());
   }
-  if (before && before->error.empty() && before->lies == tried.lies) {
-    tried.time = before->time;
-    tried.computesAgain = before->computesAgain;
-    tried.peakBytes = before->peakBytes;
-    tried.givenBytes = before->givenBytes;
-    tried.atPeak = before->atPeak;
-    return tried;
-  }
+  return true;
+}
+
+void Trial::predict() {
+  ModulePrediction predicted = predictModule(*trial);
+  tried.time = predicted.time;
+  tried.peakBytes = predicted.memory.total();
+  tried.givenBytes = predicted.memory.arguments + predicted.memory.outputs;
+  for (auto program : trial->getOps<exec::ProgramOp>())
+    tried.atPeak = memoryOf(program).atPeak;
+}
+
+void Trial::goRoad(bool triesLeast) {
   auto toBuffers = [](OpPassManager &passes) {
     buildAfterRematerialize(passes);
     addPhasesBetween("fuse", "codegen", passes);
-  };
-  auto read = [&] {
-    ModulePrediction predicted = predictModule(*trial);
-    tried.time = predicted.time;
-    tried.peakBytes = predicted.memory.total();
-    tried.givenBytes = predicted.memory.arguments + predicted.memory.outputs;
-    for (auto program : trial->getOps<exec::ProgramOp>())
-      tried.atPeak = memoryOf(program).atPeak;
   };
   if (!run([&](OpPassManager &passes) {
         addPhasesBetween("propagate", "fuse", passes);
         buildBeforeRematerialize(passes);
       }))
-    return tried;
+    return;
   // Most plans fit with nothing computed again: whether this one does is seen when it has buffers.
   std::optional<int64_t> asked = scheduleOf(*trial).memory;
   OwningOpRef<ModuleOp> unformed = asked ? trial->clone() : nullptr;
   if (!run(toBuffers))
-    return tried;
-  read();
+    return;
+  predict();
   if (!asked || fits(*trial, *asked))
-    return tried;
+    return;
   trial = std::move(unformed);
   tried.computesAgain = true;
   if (run([&](OpPassManager &passes) {
-        passes.addPass(createRematerialize({wishes.triesLeast}));
+        passes.addPass(createRematerialize({triesLeast}));
         toBuffers(passes);
       }))
-    read();
+    predict();
   else if (int64_t needed = scheduleOf(*trial).memory.value_or(0); needed > *asked)
     tried.leastBytes = needed;
   else
-    tried.isTooLarge = !wishes.triesLeast;
-  return tried;
+    tried.isTooLarge = !triesLeast;
 }
 
 } // namespace
 
 Tried tryPlan(const Source &source, const OnMesh &onMesh, const plan::Assignment &planned,
-              TrialWishes wishes) {
-  return tried(source, onMesh, planned, wishes, nullptr);
+              const TrialWishes &wishes) {
+  Trial trial(source, onMesh);
+  if (!trial.annotate(planned, wishes.fewest))
+    return std::move(trial.tried);
+  auto goRoad = [&] { trial.goRoad(wishes.triesLeast); };
+  if (wishes.beside)
+    runBoth(goRoad, wishes.beside(trial.tried.annotations));
+  else
+    goRoad();
+  return std::move(trial.tried);
 }
 
 Tried tryFewest(const Source &source, const OnMesh &onMesh, const plan::Assignment &planned,
                 const Tried &before) {
-  return tried(source, onMesh, planned, {.fewest = true}, &before);
+  Trial trial(source, onMesh);
+  Tried &tried = trial.tried;
+  if (!trial.annotate(planned, /*fewest=*/true))
+    return std::move(tried);
+  if (before.error.empty() && before.lies == tried.lies) {
+    tried.time = before.time;
+    tried.computesAgain = before.computesAgain;
+    tried.peakBytes = before.peakBytes;
+    tried.givenBytes = before.givenBytes;
+    tried.atPeak = before.atPeak;
+  } else {
+    trial.goRoad(/*triesLeast=*/false);
+  }
+  return std::move(tried);
 }
 
 } // namespace tessera::planning

@@ -10,6 +10,8 @@
 
 #include "mlir/IR/OwningOpRef.h"
 
+#include <functional>
+
 namespace tessera::planning {
 
 // A program to be planned: as it was read and numbered, and as import leaves it.
@@ -76,10 +78,13 @@ struct TrialWishes {
   // Where nothing is found that fits, as far down as it goes: what that needs, which at times fits. That
   // takes longest of all.
   bool triesLeast = false;
+  // Called when the plan is written down, with its annotations: what it returns, which must not look at
+  // programs, goes on beside what is compiled.
+  std::function<std::function<void()>(llvm::ArrayRef<Annotation>)> beside = nullptr;
 };
 
 Tried tryPlan(const Source &source, const OnMesh &onMesh, const plan::Assignment &planned,
-              TrialWishes wishes);
+              const TrialWishes &wishes);
 
 // With the fewest annotations. Where all values lie as in `tried`, a step takes what it took there.
 Tried tryFewest(const Source &source, const OnMesh &onMesh, const plan::Assignment &planned,

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import os
 import pathlib
 import re
 
@@ -85,6 +86,24 @@ def test_a_large_program_that_is_given_too_much_is_refused_at_once():
     with pytest.raises(tessera.CompileError, match="takes 16.0 KiB of each of 2 devices"):
         tessera.plan(module, devices=2, memory=8192, effort=1)  # one plan would be compiled
     assert tessera.plan(module, devices=8, memory=8192, effort=1).peak_bytes <= 8192
+
+
+def test_what_is_searched_beside_a_compilation_is_as_on_one_core():
+    """Of a large program one plan is compiled, and its decisions are priced meanwhile: their sums and those of the
+    search do not depend on who goes first."""
+    params = [(jax.ShapeDtypeStruct((256, 512), jnp.float32), jax.ShapeDtypeStruct((512, 256), jnp.float32))] * 240
+    x = jax.ShapeDtypeStruct((2048, 256), jnp.float32)
+    module = jax.jit(layers, donate_argnums=0).lower(params, x, x).as_text(debug_info=True)
+    plan = tessera.plan(module, devices=4, effort=1)
+    cores = os.sched_getaffinity(0)
+    try:
+        os.sched_setaffinity(0, {min(cores)})
+        alone = tessera.plan(module, devices=4, effort=1)
+    finally:
+        os.sched_setaffinity(0, cores)
+    assert len(plan.alternatives) == 0  # one was compiled
+    assert plan.decisions and plan.decisions == alone.decisions
+    assert plan.module == alone.module and plan.seconds == alone.seconds
 
 
 def test_jit_gives_what_jax_gives_step_after_step():
