@@ -36,7 +36,7 @@ import time
 TESSERA = pathlib.Path(os.environ.get("TESSERA_BIN", pathlib.Path(__file__).parent.parent / "build/bin")) / "tessera"
 # Of a step's work: bytes that nobody waits for, bytes that computing waits for; the rest computes (lib/cost/KernelTerms.h).
 STRIPS = ("cold_strips", "memory_strips")
-BYTES = ("warm", "streams", "written_strips", "memory_streams", "memory_written", "exchanged", "combined")
+BYTES = ("warm", "streams", "written_strips", "memory_streams", "memory_written", "taken_back", "exchanged", "combined")
 UNSTEADY = 1.05  # how much another pace is another
 
 

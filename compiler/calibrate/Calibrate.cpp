@@ -69,6 +69,9 @@ public:
     std::vector<CollectiveProgram> collectives;
     if (options.process)
       collectives = programsOfLinks(options.process->size);
+    std::vector<Program> exchanges;
+    if (!options.process)
+      exchanges = calibration::exchangePrograms(4 * cores, options.quick);
     std::vector<Program> shared =
         cores > 1 ? calibration::sharedPrograms(cores) : std::vector<Program>();
     std::vector<Program> caches;
@@ -77,7 +80,8 @@ public:
     std::vector<Program> tiles;
     if (described.device.tileRows > 0)
       tiles = calibration::tilePrograms(cores);
-    total = all.size() + collectives.size() + shared.size() + caches.size() + tiles.size();
+    total = all.size() + collectives.size() + exchanges.size() + shared.size() + caches.size() +
+            tiles.size();
     findSharedCache(caches, calibration::cacheBytes(cores));
     if (result.error.empty())
       findClock(tiles);
@@ -87,10 +91,15 @@ public:
     std::vector<cost::Observation> observed = observe(all);
     if (!result.error.empty())
       return std::move(result);
+    addExchanges(exchanges, observed);
+    if (!result.error.empty())
+      return std::move(result);
     topology.device = cost::fitRates(topology.device, observed);
     result.observed = std::move(observed);
     for (const Program &program : all)
       result.texts.push_back(program.text);
+    for (size_t i = 0; i < exchanges.size() / 2; ++i)
+      result.texts.push_back(exchanges[i].text);
     if (options.process)
       findLinks(collectives);
     else
@@ -107,7 +116,8 @@ private:
     std::vector<Program> all =
         calibration::kernelPrograms(cores, result.topology.device.sharedBytes, options.quick);
     if (!options.process)
-      llvm::append_range(all, calibration::collectivePrograms(4 * cores, 4 * cores, options.quick));
+      llvm::append_range(
+          all, calibration::collectivePrograms(4 * cores, 4 * cores, calibration::kLeastElements));
     return all;
   }
 
@@ -134,10 +144,25 @@ private:
   // Of neighbours by twos, fours, .. and of all.
   std::vector<CollectiveProgram> programsOfLinks(int64_t size) const {
     std::vector<CollectiveProgram> all;
+    llvm::SmallVector<int64_t> sizes{calibration::kLeastElements, 1 << 14, 1 << 18};
+    if (!options.quick)
+      sizes.push_back(1 << 20);
     for (int64_t group = 2; group < 2 * size; group *= 2)
       if (int64_t members = std::min(group, size); size % members == 0)
-        llvm::append_range(all, calibration::collectivePrograms(size, members, options.quick, 30));
+        llvm::append_range(all, calibration::collectivePrograms(size, members, sizes, 30));
     return all;
+  }
+
+  // What steps take longer with a collective than without: what they compute beside, a few percent of
+  // which would be as much, is in both.
+  void addExchanges(const std::vector<Program> &programs, std::vector<cost::Observation> &to) {
+    std::vector<cost::Observation> observed = observe(programs);
+    if (!result.error.empty())
+      return;
+    size_t count = observed.size() / 2; // with, then without
+    result.names.resize(result.names.size() - count);
+    for (size_t i = 0; i < count; ++i)
+      to.push_back(cost::exchangeAlone(observed[i], observed[count + i]));
   }
 
   // What collectives take beside their kernels is the links'.

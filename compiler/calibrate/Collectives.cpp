@@ -1,6 +1,8 @@
 #include "compiler/calibrate/Programs.h"
 #include "compiler/calibrate/Text.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <algorithm>
 
 namespace tessera::calibration {
@@ -44,6 +46,63 @@ std::string collectiveText(links::Pattern kind, const std::string &groups, int64
          "\n        %y = stablehlo.multiply %y0, %half : " + type + "\n";
 }
 
+// The same without a collective.
+std::string aloneText(int64_t rows) {
+  std::string type = tensor({rows, 16});
+  return "        %y0 = stablehlo.optimization_barrier %x0 : " + type +
+         "\n        %half = stablehlo.constant dense<5.000000e-01> : " + type +
+         "\n        %y = stablehlo.multiply %y0, %half : " + type + "\n";
+}
+
+// What is computed between exchanges: all of %x1, once %y is there, and the next %x0 of that.
+constexpr int64_t kBeside = 1 << 17; // elements
+std::string besideText(int64_t rows) {
+  std::string type = tensor({rows, 16}), wide = tensor({kBeside});
+  return "        %corner = stablehlo.slice %y [0:1, 0:1] : (" + type +
+         ") -> tensor<1x1xf32>\n        %one_of = stablehlo.reshape %corner : (tensor<1x1xf32>) -> "
+         "tensor<f32>\n        %all = stablehlo.broadcast_in_dim %one_of, dims = [] : "
+         "(tensor<f32>) -> " +
+         wide + "\n        %sum = stablehlo.add %x1, %all : " + wide +
+         "\n        %made = stablehlo.logistic %sum : " + wide +
+         "\n        %kept = stablehlo.optimization_barrier %made : " + wide +
+         "\n        %first = stablehlo.slice %kept [0:1] : (" + wide +
+         ") -> tensor<1xf32>\n        %scale = stablehlo.reshape %first : (tensor<1xf32>) -> "
+         "tensor<f32>\n        %scales = stablehlo.broadcast_in_dim %scale, dims = [] : "
+         "(tensor<f32>) -> " +
+         type + "\n        %next = stablehlo.multiply %y, %scales : " + type + "\n";
+}
+
+// A loop of every device's own.
+std::string manualText(int64_t devices, int64_t trips, llvm::ArrayRef<Carried> carried,
+                       const std::string &lines) {
+  std::string inner = looped(1, trips, carried, lines);
+  inner = inner.substr(inner.find("    %zero"));
+  inner = inner.substr(0, inner.find("    return "));
+  std::string given, names, types, replicated, arguments, results;
+  for (auto [i, each] : llvm::enumerate(carried)) {
+    std::string number = std::to_string(i), comma = i ? ", " : "";
+    given += comma + "%g" + number + ": " + each.type;
+    names += comma + "%g" + number;
+    types += comma + each.type;
+    std::string dims = each.type.find('x') == each.type.rfind('x') ? "{}" : "{}, {}";
+    replicated += comma + "<@mesh, [" + dims + "]>";
+    arguments += comma + "%a" + number + ": " + each.type;
+    results += comma + "%loop#" + std::to_string(i + 1);
+  }
+  return "module attributes {mhlo.num_partitions = " + std::to_string(devices) + " : i32} {\n" +
+         meshText(devices) + "  func.func public @main(" + given + ") -> (" + types +
+         ") {\n    %out:" + std::to_string(carried.size()) + " = sdy.manual_computation(" + names +
+         ") in_shardings=[" + replicated + "] out_shardings=[" + replicated +
+         "] manual_axes={\"d\"} (" + arguments + ") {\n" + inner + "    sdy.return " + results +
+         " : " + types + "\n    } : (" + types + ") -> (" + types + ")\n    return " +
+         (carried.size() == 1 ? "%out#0" : "%out#0, %out#1") + " : " + types + "\n  }\n}\n";
+}
+
+constexpr std::pair<const char *, links::Pattern> kKinds[] = {
+    {"all_reduce", links::Pattern::AllReduce},
+    {"all_to_all", links::Pattern::AllToAll},
+    {"all_gather", links::Pattern::AllGather}};
+
 // What is computed between small collectives, some microseconds: devices that take turns come at
 // different times then, and cores wait for the last, as in a step.
 std::string computingText(int64_t rows) {
@@ -61,42 +120,48 @@ std::string computingText(int64_t rows) {
 
 } // namespace
 
-std::vector<CollectiveProgram> collectivePrograms(int64_t devices, int64_t group, bool quick,
+std::vector<CollectiveProgram> collectivePrograms(int64_t devices, int64_t group,
+                                                  llvm::ArrayRef<int64_t> sizes,
                                                   int64_t mostTrips) {
   std::vector<CollectiveProgram> all;
   std::string groups = groupsText(devices, group);
-  llvm::SmallVector<int64_t> sizes{256, 1 << 14, 1 << 18};
-  if (!quick)
-    sizes.push_back(1 << 20);
-  const std::pair<const char *, links::Pattern> kinds[] = {
-      {"all_reduce", links::Pattern::AllReduce},
-      {"all_to_all", links::Pattern::AllToAll},
-      {"all_gather", links::Pattern::AllGather}};
   for (int64_t size : sizes)
-    for (auto [name, kind] : kinds) {
+    for (auto [name, kind] : kKinds) {
       int64_t rows = std::max(size / 16 / group, int64_t{1}) * group;
       std::string type = tensor({rows, 16});
-      bool computes = size == sizes.front();
+      bool computes = size == kLeastElements;
       double guess = 2e-6 * double(group) + double(size * group) * 1e-9 + (computes ? 1e-5 : 0);
       int64_t trips = std::min(static_cast<int64_t>(2e-3 / guess), mostTrips) + 1;
-      std::string body =
-          looped(1, trips, {{type, computes ? "%next" : "%y"}},
-                 collectiveText(kind, groups, group, rows) + (computes ? computingText(rows) : ""));
-      // The loop inside a manual computation over the mesh.
-      std::string inner = body.substr(body.find("    %zero"));
-      inner = inner.substr(0, inner.find("    return "));
-      std::string text =
-          "module attributes {mhlo.num_partitions = " + std::to_string(devices) + " : i32} {\n" +
-          meshText(devices) + "  func.func public @main(%g: " + type + ") -> " + type +
-          " {\n    %out = sdy.manual_computation(%g) in_shardings=[<@mesh, [{}, {}]>] "
-          "out_shardings=[<@mesh, [{}, {}]>] manual_axes={\"d\"} (%a0: " +
-          type + ") {\n" + inner + "    sdy.return %loop#1 : " + type + "\n    } : (" + type +
-          ") -> " + type + "\n    return %out : " + type + "\n  }\n}\n";
+      std::string text = manualText(devices, trips, {{type, computes ? "%next" : "%y"}},
+                                    collectiveText(kind, groups, group, rows) +
+                                        (computes ? computingText(rows) : ""));
       std::string full =
           std::string(name) + " " + std::to_string(group) + "x" + std::to_string(size);
       all.push_back({{full, text, devices, 0}, kind, group, double(rows) * 64});
     }
   return all;
+}
+
+std::vector<Program> exchangePrograms(int64_t devices, bool quick) {
+  std::vector<Program> with, without;
+  std::string groups = groupsText(devices, devices);
+  llvm::SmallVector<int64_t> sizes{1 << 14};
+  if (!quick)
+    sizes.append({1 << 12, 1 << 16});
+  for (int64_t size : sizes) {
+    int64_t rows = std::max(size / 16 / devices, int64_t{1}) * devices;
+    std::vector<Carried> carried{{tensor({rows, 16}), "%next"}, {tensor({kBeside}), "%kept"}};
+    auto add = [&](std::vector<Program> &to, const std::string &name, const std::string &lines) {
+      std::string full = name + " " + std::to_string(devices) + "x" + std::to_string(size);
+      to.push_back({full, manualText(devices, 24, carried, lines + besideText(rows)), devices, 0});
+    };
+    for (auto [name, kind] : kKinds) {
+      add(with, std::string(name) + " in a step", collectiveText(kind, groups, devices, rows));
+      add(without, std::string("no ") + name, aloneText(rows));
+    }
+  }
+  llvm::append_range(with, std::move(without));
+  return with;
 }
 
 } // namespace tessera::calibration

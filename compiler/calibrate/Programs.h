@@ -4,6 +4,8 @@
 
 #include "lib/links/LinkTime.h"
 
+#include "llvm/ADT/ArrayRef.h"
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -32,13 +34,20 @@ std::vector<Program> tilePrograms(int64_t cores);
 // Kernels of one device: each on one core, then each shared by all.
 std::vector<Program> sharedPrograms(int64_t cores);
 
-// Collectives of groups of neighbours among `devices`, by kind and size.
+// Collectives of groups of neighbours among `devices`, by kind and number of elements; of the least
+// number with something computed in between.
+constexpr int64_t kLeastElements = 256;
 struct CollectiveProgram : Program {
   links::Pattern kind;
   int64_t group;
   double bytes; // of each, as LinkTime.h counts them
 };
-std::vector<CollectiveProgram> collectivePrograms(int64_t devices, int64_t group, bool quick,
+std::vector<CollectiveProgram> collectivePrograms(int64_t devices, int64_t group,
+                                                  llvm::ArrayRef<int64_t> sizes,
                                                   int64_t mostTrips = 1000);
+
+// Collectives of all devices of one process as steps have them, beside arrays that no core's cache
+// holds; then the same without.
+std::vector<Program> exchangePrograms(int64_t devices, bool quick);
 
 } // namespace tessera::calibration

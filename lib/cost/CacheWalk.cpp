@@ -28,17 +28,31 @@ void CacheWalk::forget(uint64_t begin, uint64_t end) {
   ranges_.erase(ranges_.lower_bound(begin), ranges_.lower_bound(end));
 }
 
-double CacheWalk::touch(uint64_t begin, uint64_t end, double seen, double sharers) {
-  if (begin >= end)
-    return 0;
+// By one of so many cores.
+double CacheWalk::held(uint64_t begin, uint64_t end, double sharers) {
   split(begin);
   split(end);
   double warm = 0;
-  auto first = ranges_.lower_bound(begin), last = ranges_.lower_bound(end);
-  for (auto it = first; it != last; ++it)
+  auto last = ranges_.lower_bound(end);
+  for (auto it = ranges_.lower_bound(begin); it != last; ++it)
     warm += heldAfter(clock_ - it->second.at, capacity_) *
             static_cast<double>(it->second.end - it->first) / std::max(it->second.sharers, sharers);
-  ranges_.erase(first, last);
+  return warm;
+}
+
+double CacheWalk::take(uint64_t begin, uint64_t end) {
+  if (begin >= end)
+    return 0;
+  double bytes = held(begin, end, 1);
+  forget(begin, end);
+  return bytes;
+}
+
+double CacheWalk::touch(uint64_t begin, uint64_t end, double seen, double sharers) {
+  if (begin >= end)
+    return 0;
+  double warm = held(begin, end, sharers);
+  forget(begin, end);
   clock_ += seen / sharers;
   ranges_[begin] = {end, clock_, sharers};
   return static_cast<double>(end - begin) - warm;

@@ -28,6 +28,7 @@ class CacheWalk {
 public:
   explicit CacheWalk(double capacity) : capacity_(capacity) {}
 
+  double capacity() const { return capacity_; }
   // How many of [begin, end) have to come from beyond the cache, which holds them from now on.
   double touch(uint64_t begin, uint64_t end) {
     return touch(begin, end, begin < end ? static_cast<double>(end - begin) : 0);
@@ -37,6 +38,8 @@ public:
   double touch(uint64_t begin, uint64_t end, double seen, double sharers = 1);
   // Another core has written [begin, end).
   void forget(uint64_t begin, uint64_t end);
+  // How many of [begin, end) it holds; from now on none.
+  double take(uint64_t begin, uint64_t end);
   // Others use the cache in between.
   void pass(double bytes) { clock_ += bytes; }
 
@@ -47,6 +50,7 @@ private:
     double sharers; // cores of which one has it
   };
   void split(uint64_t at);
+  double held(uint64_t begin, uint64_t end, double sharers);
 
   double capacity_;
   double clock_ = 0;                 // bytes touched so far

@@ -7,18 +7,17 @@
 
 namespace tessera::cost {
 
-Terms exchangeTerms(links::Pattern kind, double bytes, int64_t group) {
+// What each device reads and writes, all of it.
+static Terms movedTerms(links::Pattern kind, double bytes, double group) {
   Terms terms;
-  if (group <= 1)
-    return terms;
   switch (kind) {
   case links::Pattern::AllReduce: // as many parts of all as there are devices, written to all
     terms[Term::Combined] = 2 * bytes;
     break;
   case links::Pattern::ReduceScatter:
-    terms[Term::Combined] = bytes + bytes / static_cast<double>(group);
+    terms[Term::Combined] = bytes + bytes / group;
     break;
-  case links::Pattern::AllGather: // each part is read by all
+  case links::Pattern::AllGather:
   case links::Pattern::AllToAll:
   case links::Pattern::Permute:
   case links::Pattern::Broadcast:
@@ -28,16 +27,22 @@ Terms exchangeTerms(links::Pattern kind, double bytes, int64_t group) {
   return terms;
 }
 
+// What is read by all devices comes to each core once.
+static double readAgain(links::Pattern kind, double bytes, double group, double cores) {
+  bool isReadByAll = kind == links::Pattern::AllGather || kind == links::Pattern::Broadcast;
+  return isReadByAll ? bytes * std::max(1 - cores / group, 0.0) : 0;
+}
+
 Exchange exchangeOf(links::Pattern kind, double bytes, int64_t group, int64_t devices,
                     int64_t cores) {
   Exchange exchange;
   if (group <= 1)
     return exchange;
-  Terms terms = exchangeTerms(kind, bytes, group);
-  double all = static_cast<double>(std::min(devices, cores)),
+  double all = static_cast<double>(std::min(devices, cores)), size = static_cast<double>(group),
          groups = static_cast<double>(std::max<int64_t>(devices / group, 1));
-  steps::SharedExchange shared{static_cast<double>(group) *
-                               (terms[Term::Exchanged] + terms[Term::Combined])};
+  Terms terms = movedTerms(kind, bytes, size);
+  steps::SharedExchange shared{size * (terms[Term::Exchanged] + terms[Term::Combined])};
+  terms[Term::Exchanged] -= readAgain(kind, bytes, size, all);
   auto kept = [&](double busy) { return std::max(all / busy, 1.0); };
   exchange.terms.add(terms, kept(groups * shared.workers()));
   exchange.meetings = kept(groups);

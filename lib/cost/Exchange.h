@@ -14,18 +14,15 @@ namespace tessera::cost {
 
 struct Topology;
 
-// Bytes that each device reads and writes for it, moved or combined; `bytes` as collectives count
-// them (LinkTime.h).
-Terms exchangeTerms(links::Pattern kind, double bytes, int64_t group);
-
-// A device's part of it: what it would do if all cores had their part, as often as it keeps them from
-// all else.
+// A device's part of it, what it reads and writes, moved or combined: what it would do if all cores
+// had their part, as often as it keeps them from all else. What all devices read comes to each core
+// once.
 struct Exchange {
   Terms terms;
   double meetings = 0;
 };
 
-// `devices` take turns at `cores`, fewer or as many as they are.
+// `bytes` as collectives count them (LinkTime.h). `devices` take turns at `cores`, fewer or as many as they are.
 Exchange exchangeOf(links::Pattern kind, double bytes, int64_t group, int64_t devices,
                     int64_t cores);
 Exchange exchangeOf(const Topology &topology, int64_t devices, links::Pattern kind, double bytes,

@@ -7,6 +7,18 @@
 
 namespace tessera::cost {
 
+Observation exchangeAlone(const Observation &with, const Observation &without) {
+  Observation rest;
+  for (Term term : {Term::Exchanged, Term::Combined, Term::TakenBack})
+    rest.terms[term] = std::max(with.terms[term] - without.terms[term], 0.0);
+  for (double Observation::*each :
+       {&Observation::launches, &Observation::instructions, &Observation::meetings})
+    rest.*each = std::max(with.*each - without.*each, 0.0);
+  // Measurements differ by some percent: less would be noise.
+  rest.seconds = std::max(with.seconds - without.seconds, 0.01 * with.seconds);
+  return rest;
+}
+
 double predictedSeconds(const DeviceRates &rates, const Observation &observation) {
   return secondsOf(rates, observation.terms) + observation.steps * rates.stepSeconds +
          observation.launches * rates.launchSeconds +
@@ -154,7 +166,7 @@ const DeviceRates &referenceRates() {
         1.8e11, 1.1e11, 1e11,   3e8,    2e9,                  // products, runs, results
         1.5e10, 1.2e10, 7e9,    7e8,    2e9,                  // copied .., begins, library
         5e10,   1e10,   5e9,    1.7e11, 2.5e10,               // strips, warm, streams
-        1e10,   1.2e10, 3e9,    2e10,   2.3e10};              // written, of memory, exchanged
+        1e10,   1.2e10, 3e9,    2e10,   2e10,   2.3e10};      // written, of memory .., exchanged
     for (unsigned i = 0; i < kTerms; ++i)
       rates.kernels[nameOf(static_cast<Term>(i))] = perSecond[i];
     rates.flopsPerSecond = 1.5e11;

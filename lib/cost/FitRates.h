@@ -12,6 +12,10 @@ struct Observation {
   double seconds = 0;
 };
 
+// What exchanging takes, of the same step with and without. All of what it takes longer is the
+// exchange's: that arrays are elsewhere afterwards is part of it.
+Observation exchangeAlone(const Observation &with, const Observation &without);
+
 double predictedSeconds(const DeviceRates &rates, const Observation &observation);
 
 // The rates that predict the observations best: the least sum of squares of relative errors, where

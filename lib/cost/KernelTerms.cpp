@@ -18,7 +18,8 @@ static constexpr const char *kNames[] = {
     "results",        "copied",         "copied_turned", "copied_computed",
     "begins",         "library",        "warm_strips",   "cold_strips",
     "memory_strips",  "warm",           "streams",       "written_strips",
-    "memory_streams", "memory_written", "exchanged",     "combined",
+    "memory_streams", "memory_written", "taken_back",    "exchanged",
+    "combined",
 };
 static_assert(std::size(kNames) == kTerms);
 

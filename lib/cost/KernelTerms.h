@@ -60,6 +60,8 @@ enum class Term : uint8_t {
   // The same of arrays that no cache holds.
   MemoryStreams,
   MemoryWritten,
+  // Bytes that are written where another core has the same lines: it has to give them up.
+  TakenBack,
   // Bytes of collectives whose devices share a memory.
   Exchanged,
   Combined, // that are reduced

@@ -43,7 +43,8 @@ public:
   Walk(ProgramOp program, const cost::Topology &topology, int64_t devices)
       : topology(topology), devices(devices), cores(cost::coresOf(topology, devices)),
         cache(topology.device.cacheBytes),
-        shared(std::max(cores, 1.0) * topology.device.sharedBytes) {
+        shared(std::max(cores, 1.0) * topology.device.sharedBytes),
+        exchanged(std::max(shared.capacity(), cache.capacity())) {
     for (auto kernel : program->getParentOfType<ModuleOp>().getOps<KernelOp>()) {
       Kernel &known = kernels[kernel.getSymName()];
       known.op = kernel;
@@ -96,6 +97,7 @@ private:
     if (cores < 1) {
       cache.pass((1 / cores - 1) * sinceWait);
       shared.pass((1 / cores - 1) * missedSinceWait);
+      exchanged.pass((1 / cores - 1) * missedSinceWait);
     }
     sinceWait = missedSinceWait = 0;
   }
@@ -142,6 +144,7 @@ private:
     if (rates.sharedBytes <= 0)
       missed.all = 0;
     missedSinceWait += missed.core;
+    exchanged.pass(missed.core);
     return missed;
   }
 
@@ -192,6 +195,11 @@ private:
     Price &price = at(dispatch);
     const cost::DeviceRates &rates = topology.device;
     price.terms = cost::termsOf(rates, work, missed);
+    if (double others = othersOfAll(); others > 0)
+      for (Value output : dispatch.getOutputs()) {
+        Place place = addressOf(output);
+        price.terms[cost::Term::TakenBack] += others * exchanged.take(place.begin, place.end);
+      }
     if (usesTiles)
       price.terms = cost::besideTiles(rates, price.terms);
     price.seconds = cost::isGpu(rates) // whose grids are blocks of threads
@@ -199,6 +207,12 @@ private:
                         : cost::sharedSeconds(rates, alone(price.terms, work), grid, cores);
     price.flops = work.flops;
     price.hasProducts = !work.products.empty();
+  }
+
+  // Which part of all cores the others are; none where each device has a memory of its own.
+  double othersOfAll() const {
+    double all = double(std::min(topology.computingAtOnce, devices));
+    return all > 1 ? 1 - 1 / all : 0;
   }
 
   // The input whose buffer an output is written to, at the same time as that is read.
@@ -229,6 +243,11 @@ private:
   // What cores read and write where devices share a memory; nothing on machines with links.
   void priceCollective(StartOp start) {
     sinceWait += bytesOf(start.getFrom()) + bytesOf(start.getTo());
+    for (OperandRange buffers : {start.getFrom(), start.getTo()})
+      for (Value buffer : buffers) {
+        Place place = addressOf(buffer);
+        exchanged.touch(place.begin, place.end);
+      }
     if (cores >= 1.5 || topology.computingAtOnce > 1) // any core writes the results
       for (Value buffer : start.getTo()) {
         Place place = addressOf(buffer);
@@ -248,7 +267,8 @@ private:
   const int64_t devices;
   const double cores;            // that a device has; a part of one where devices take turns
   cost::CacheWalk cache, shared; // of one of its cores, and beyond, of all
-  bool usesTiles = false;        // of the processor
+  cost::CacheWalk exchanged; // what collectives have read or written, which other cores have, too
+  bool usesTiles = false;    // of the processor
   double missedSinceWait = 0;
   double sinceWait = 0;    // bytes
   uint64_t results = 0;    // where those of this step are

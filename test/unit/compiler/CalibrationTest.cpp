@@ -33,10 +33,33 @@ TEST(Calibration, EveryKindOfWorkIsMeasured) {
   cost::Terms all;
   for (const Program &program : kernelPrograms(2, machine().device.sharedBytes, false))
     all.add(termsOf(program));
-  for (const CollectiveProgram &program : collectivePrograms(8, 8, true))
+  for (const Program &program : exchangePrograms(8, true))
     all.add(termsOf(program));
   for (unsigned i = 0; i < cost::kTerms; ++i)
     EXPECT_GT(all.amount[i], 0) << nameOf(static_cast<cost::Term>(i));
+}
+
+// What devices exchange is told by the same step without, which does all else as often.
+TEST(Calibration, StepsDifferByTheirExchange) {
+  std::vector<Program> programs = exchangePrograms(8, true);
+  size_t count = programs.size() / 2;
+  ASSERT_EQ(count, 3u);
+  for (size_t i = 0; i < count; ++i) {
+    cost::Terms with = termsOf(programs[i]), without = termsOf(programs[count + i]);
+    EXPECT_GT(with[cost::Term::Exchanged] + with[cost::Term::Combined], 0) << programs[i].name;
+    EXPECT_EQ(without[cost::Term::Exchanged] + without[cost::Term::Combined], 0);
+    EXPECT_EQ(without[cost::Term::TakenBack], 0);
+    EXPECT_EQ(with[cost::Term::Exponential], without[cost::Term::Exponential]);
+  }
+}
+
+// What a kernel writes where a collective has read before, another of two cores has too, as often as
+// not.
+TEST(Calibration, LinesThatOthersHaveReadAreTakenBack) {
+  std::vector<Program> programs = exchangePrograms(8, true);
+  for (const Program &program : programs)
+    if (llvm::StringRef(program.name).starts_with("all_to_all"))
+      EXPECT_NEAR(termsOf(program)[cost::Term::TakenBack] / 24, (1 << 14) * 4 / 2, 4096);
 }
 
 // Two arrays in turns, to which products are added where they lie.

@@ -199,6 +199,33 @@ TEST(CacheWalk, HoldsWhatWasTouchedLast) {
 }
 
 // Whatever part a core has touched of what they divide: it is another one next time.
+TEST(FitRates, WhatAStepTakesLongerIsItsExchange) {
+  Observation with, without;
+  with.terms[Term::Exchanged] = 10, with.terms[Term::Warm] = 5, with.meetings = 2;
+  without.terms[Term::Warm] = 7;
+  with.launches = without.launches = 3;
+  with.seconds = 8, without.seconds = 6;
+  Observation alone = exchangeAlone(with, without);
+  EXPECT_EQ(alone.terms[Term::Exchanged], 10);
+  EXPECT_EQ(alone.terms[Term::Warm], 0);
+  EXPECT_EQ(alone.meetings, 2);
+  EXPECT_EQ(alone.launches, 0);
+  EXPECT_EQ(alone.seconds, 2);
+  without.seconds = 9; // noise
+  EXPECT_DOUBLE_EQ(exchangeAlone(with, without).seconds, 0.08);
+}
+
+TEST(CacheWalk, GivesUpWhatIsTaken) {
+  CacheWalk cache(8);
+  cache.touch(0, 6);
+  EXPECT_EQ(cache.take(4, 10), 2);
+  EXPECT_EQ(cache.take(0, 10), 4);
+  EXPECT_EQ(cache.take(0, 10), 0);
+  cache.touch(0, 6);
+  cache.pass(40); // of others
+  EXPECT_LT(cache.take(0, 6), 0.01);
+}
+
 TEST(CacheWalk, CoresThatDivideAnArrayHaveAPartOfItEach) {
   CacheWalk cache(8);
   cache.touch(0, 4);

@@ -91,7 +91,8 @@ TEST(CollectiveTime, CountsWhatCoresCarry) {
   auto cores = [&](CollectiveKind kind) {
     return collectiveTime(machine, mesh, kind, 1e6, x).cores;
   };
-  EXPECT_DOUBLE_EQ(cores(CollectiveKind::AllGather), 4 * (2e-6 + 2e-3));
+  EXPECT_DOUBLE_EQ(cores(CollectiveKind::AllGather), 4 * (2e-6 + 1.25e-3));
+  EXPECT_DOUBLE_EQ(cores(CollectiveKind::AllToAll), 4 * (2e-6 + 2e-3));
   EXPECT_DOUBLE_EQ(cores(CollectiveKind::AllReduce), 4 * (2e-6 + 4e-3));
   EXPECT_DOUBLE_EQ(cores(CollectiveKind::ReduceScatter), 4 * (2e-6 + 2.25e-3));
   EXPECT_DOUBLE_EQ(collectiveSeconds(machine, mesh, CollectiveKind::AllReduce, 1e6, x),
@@ -102,17 +103,20 @@ TEST(CollectiveTime, CountsWhatCoresCarry) {
 
 // Of few bytes one core carries all; over two groups each carries one.
 TEST(Exchange, KeepsCoresThatHaveNoPartOfIt) {
-  auto gather = [](int64_t bytes, int64_t group, int64_t devices, int64_t cores) {
-    Exchange exchange = exchangeOf(CollectiveKind::AllGather, double(bytes), group, devices, cores);
+  auto exchanged = [](int64_t bytes, int64_t group, int64_t devices, int64_t cores) {
+    Exchange exchange = exchangeOf(CollectiveKind::AllToAll, double(bytes), group, devices, cores);
     return std::pair(exchange.terms[Term::Exchanged] / double(2 * bytes), exchange.meetings);
   };
-  EXPECT_EQ(gather(8 << 10, 8, 8, 2), std::pair(2.0, 2.0));   // 128 KB of all: of one
-  EXPECT_EQ(gather(9 << 10, 8, 8, 2), std::pair(1.0, 2.0));   // shared
-  EXPECT_EQ(gather(9 << 10, 8, 8, 4), std::pair(4 / 3., 4.)); // by three
-  EXPECT_EQ(gather(1 << 10, 4, 8, 2), std::pair(1.0, 1.0));
-  EXPECT_EQ(gather(1 << 10, 2, 8, 8), std::pair(2.0, 2.0)); // a core each: four are carried out
-  EXPECT_EQ(gather(1 << 10, 8, 8, 16), std::pair(8.0, 8.0));
+  EXPECT_EQ(exchanged(8 << 10, 8, 8, 2), std::pair(2.0, 2.0));   // 128 KB of all: of one
+  EXPECT_EQ(exchanged(9 << 10, 8, 8, 2), std::pair(1.0, 2.0));   // shared
+  EXPECT_EQ(exchanged(9 << 10, 8, 8, 4), std::pair(4 / 3., 4.)); // by three
+  EXPECT_EQ(exchanged(1 << 10, 4, 8, 2), std::pair(1.0, 1.0));
+  EXPECT_EQ(exchanged(1 << 10, 2, 8, 8), std::pair(2.0, 2.0)); // a core each: four are carried out
+  EXPECT_EQ(exchanged(1 << 10, 8, 8, 16), std::pair(8.0, 8.0));
   EXPECT_EQ(exchangeOf(CollectiveKind::AllGather, 1e6, 1, 8, 2).meetings, 0);
+  // Written by each, read once by each of two cores.
+  Exchange gather = exchangeOf(CollectiveKind::AllGather, 1e6, 8, 8, 2);
+  EXPECT_EQ(gather.terms[Term::Exchanged], 1e6 + 0.25e6);
 }
 
 TEST(ComputeSeconds, CountsTurnsAndTheCache) {
