@@ -31,7 +31,8 @@ double ringSeconds(const RingProduct &ring);
 // No more is saved than is hidden: what else differs is how exact the prices of products and of the
 // cores' own part are, and where cores do all that is exchanged nothing is hidden.
 // Where memory counts, each percent that the block takes more has to save a percent of its time; a
-// part of the product's has to be saved anyway, as neither is exact.
+// part of the product's has to be saved anyway, as neither is exact. What does not pay with nothing hideable
+// does not pay with more.
 bool paysAsRing(const RingProduct &ring, bool memoryCounts);
 
 } // namespace tessera::cost

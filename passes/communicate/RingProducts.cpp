@@ -69,8 +69,8 @@ private:
     links::Route route = topology.routeOf(mesh, axes.toAxisRefs(mesh));
     return tile > 1 && route.links == (route.forward | route.back);
   }
-  // What is the same for products before and after their collective, however it is taken apart: asked for
-  // once, as what hides it is looked for among a thousand ops around.
+  // What is the same for products before and after their collective, however it is taken apart; without what
+  // hides it.
   cost::RingProduct describe(Operation *collective) const {
     auto axes = collective->getAttrOfType<comm::AxesAttr>("axes");
     OpSeconds whole = beside.of(collective);
@@ -78,7 +78,6 @@ private:
     ring.shards = axes.getGroupSize();
     ring.product = whole.compute;
     ring.collective = whole.communication;
-    ring.hideable = beside.hideable(collective);
     OpSeconds block = beside.of(collective->getBlock());
     ring.blockSeconds = block.compute + block.communication;
     ring.peakBytes = live.peak(collective);
@@ -91,6 +90,15 @@ private:
     ring.between =
         step.cores + kKernelsOfTrip * device.launch() + kInstructionsOfTrip * device.instruction();
     return ring;
+  }
+  // What hides the collective is looked for among a thousand ops around it: once, and only where the ring would
+  // pay if nothing did.
+  bool pays(cost::RingProduct &ring, Operation *collective, std::optional<double> &hideable) const {
+    ring.hideable = hideable.value_or(0);
+    if (hideable || !cost::paysAsRing(ring, memoryCounts))
+      return cost::paysAsRing(ring, memoryCounts);
+    ring.hideable = *(hideable = beside.hideable(collective));
+    return cost::paysAsRing(ring, memoryCounts);
   }
   cost::RingProduct shifting(const cost::RingProduct &ring, comm::AxesAttr axes,
                              double shardBytes) const {
@@ -166,7 +174,7 @@ void Rings::tryGather(comm::AllGatherOp gather) {
     bothWays = ringSeconds(halves) < ringSeconds(ring);
     ring = bothWays ? halves : ring;
   }
-  if (!cost::paysAsRing(ring, memoryCounts))
+  if (std::optional<double> hideable; !pays(ring, gather, hideable))
     return;
   SmallVector<std::pair<Value, Value>> replaced = found.makeRing(Ring(axes, tile, bothWays));
   for (auto [old, now] : replaced)
@@ -228,7 +236,7 @@ void Rings::scatterAsRing(comm::ReduceScatterOp scatter) {
   bool bothWays = goesBothWays(scatter.getAxes(), tile) && ringSeconds(halves) < ringSeconds(ring);
   if (bothWays)
     ring = halves;
-  if (!cost::paysAsRing(ring, memoryCounts))
+  if (std::optional<double> hideable; !pays(ring, scatter, hideable))
     return;
   RowOps ops{OpBuilder(scatter), scatter.getLoc()};
   rows.prepare(ops);
@@ -242,7 +250,8 @@ void Rings::scatterInParts(comm::ReduceScatterOp scatter) {
   Value input = scatter.getInputs().front();
   double tileBytes = bytesOf(scatter.getResult(0));
   cost::RingProduct best{};
-  std::optional<cost::RingProduct> whole;
+  const cost::RingProduct whole = describe(scatter);
+  std::optional<double> hideable;
   std::optional<RowsOf> rows;
   int64_t along = 0;
   for (auto [d, size] : llvm::enumerate(shapeOf(input))) {
@@ -253,16 +262,14 @@ void Rings::scatterInParts(comm::ReduceScatterOp scatter) {
       auto count = static_cast<double>(parts);
       cost::CollectiveTime step =
           timeOf(cost::CollectiveKind::ReduceScatter, scatter.getAxes(), bytesOf(input) / count);
-      if (!whole)
-        whole = describe(scatter);
-      cost::RingProduct loop = stepping(*whole, step);
+      cost::RingProduct loop = stepping(whole, step);
       loop.shards = parts;
       price(loop, device, live, found, count);
       loop.between += device.launch() + device.moving(2 * tileBytes / count);
       loop.around = loop.shift + device.moving(tileBytes);
       loop.wholeBytes += tileBytes;
       loop.ringBytes = loop.wholeBytes - bytesOf(input) + (2 * bytesOf(input) + tileBytes) / count;
-      if (!cost::paysAsRing(loop, memoryCounts) || (rows && ringSeconds(loop) >= ringSeconds(best)))
+      if ((rows && ringSeconds(loop) >= ringSeconds(best)) || !pays(loop, scatter, hideable))
         continue;
       best = loop, along = static_cast<int64_t>(d);
       rows.emplace(found);

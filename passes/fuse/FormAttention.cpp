@@ -66,7 +66,8 @@ public:
   // In the place of the ops, which nothing else reads then.
   void replaceWith(AtEnd &end, exec::FusedOp fused) {
     if (yieldsRows) {
-      fused->moveBefore(kernel.block.getTerminator());
+      fused->remove(); // moved, it would have the whole block numbered again
+      end.builder.insert(fused);
       return kernel.replaceWith(end.builder, fused.getResults());
     }
     OpBuilder b(&kernel.block, std::next(fused->getIterator()));

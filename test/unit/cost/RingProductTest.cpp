@@ -33,6 +33,24 @@ TEST(RingProduct, GainsNothingWhereTheCollectiveIsHiddenAnyway) {
   EXPECT_FALSE(paysAsRing(ring, true));
 }
 
+// So that what hides is looked for only where the ring pays with nothing beside.
+TEST(RingProduct, PaysLessTheMoreHides) {
+  for (double block : {0.0, 12.0, 100.0})
+    for (double part : {2.0, 3.0, 5.0})
+      for (double bytes : {100.0, 130.0, 155.0, 200.0}) {
+        RingProduct ring = four();
+        ring.blockSeconds = block, ring.part = part;
+        ring.wholeBytes = 100, ring.ringBytes = bytes;
+        bool paid = true;
+        for (double hideable = 0; hideable <= 10; hideable += 0.25) {
+          ring.hideable = hideable;
+          bool pays = paysAsRing(ring, true);
+          EXPECT_FALSE(pays && !paid) << block << " " << part << " " << bytes << " " << hideable;
+          paid = pays;
+        }
+      }
+}
+
 TEST(RingProduct, CountsWhatTheLoopAdds) {
   RingProduct ring = four();
   ring.between = 2, ring.around = 1;
