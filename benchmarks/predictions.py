@@ -3,8 +3,8 @@
     benchmarks/predictions.py PROGRAM.mlir|FOLDER .. [--one-device] [--links] [--kernels=N] [--machine=machine.json | --recalibrate=N]
 
 Measures this machine (`tessera calibrate`), unless a file of it is given, compiles every program for it, runs it, and prints
-predicted and measured seconds of a step, their ratio, and the median and largest error. --one-device: each also with a mesh
-of one device. --links: programs for several devices also with simulated links, as fast as the memory, and such that
+predicted and measured seconds of a step, their ratio, and the median and largest error, of topologies with links also
+all together. --one-device: each also with a mesh of one device. --links: programs for several devices also with simulated links, as fast as the memory, and such that
 collectives take half and twice as long as computation. --kernels: also the N kernels of each program whose time is furthest
 from what was predicted, and what the cores did beside kernels.
 
@@ -37,6 +37,7 @@ TESSERA = pathlib.Path(os.environ.get("TESSERA_BIN", pathlib.Path(__file__).pare
 # Of a step's work: bytes that nobody waits for, bytes that computing waits for; the rest computes (lib/cost/KernelTerms.h).
 STRIPS = ("cold_strips", "memory_strips")
 BYTES = ("warm", "streams", "written_strips", "memory_streams", "memory_written", "taken_back", "exchanged", "combined")
+WITHOUT_LINKS = ("as they are", "on one device")
 UNSTEADY = 1.05  # how much another pace is another
 
 
@@ -179,7 +180,9 @@ class Bench:
             self.add(kind, name, text, with_links(beta), simulated=True)
 
     def summary(self):
-        for kind, rows in self.rows.items():
+        linked = [row for kind, rows in self.rows.items() if kind not in WITHOUT_LINKS for row in rows]
+        together = {"all with links": linked} if linked else {}
+        for kind, rows in {**self.rows, **together}.items():
             print(f"{kind}: {len(rows)} programs, {errors(rows, 1)}; paced: {errors(rows, 2)}")
             if steady := [row for row in rows if row[3]]:
                 print(f"    at the calibration's pace {len(steady)}: {errors(steady, 1)}")
@@ -209,9 +212,9 @@ def main():
             if options.recalibrate and number and number % options.recalibrate == 0:
                 bench.calibrate()
             text = path.read_text()
-            report = bench.add("as they are", path.stem, text, bench.machine)
+            report = bench.add(WITHOUT_LINKS[0], path.stem, text, bench.machine)
             if options.one_device and report and report["devices"] > 1:
-                bench.add("on one device", path.stem, for_one_device(text), bench.machine)
+                bench.add(WITHOUT_LINKS[1], path.stem, for_one_device(text), bench.machine)
             if options.links and report and report["devices"] > 1:
                 bench.add_links(path.stem, text)
         bench.summary()
