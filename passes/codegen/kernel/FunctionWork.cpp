@@ -18,18 +18,18 @@ std::optional<double> exponentialsOf(Op op) {
   }
 }
 
-// Of the others: their instructions beside the 62 of log(1 + x), which is one.
+// Of the others: their instructions beside those of log(1 + x), which is one.
 double functionsOf(Op op) {
   switch (op) {
   case Op::Log:
-    return 42.0 / 62;
+    return 42 / instructionsOfFunction;
   case Op::Sin:
   case Op::Cos:
   case Op::Tan: // with what is done where the angle is large
-    return 78.0 / 62;
+    return 78 / instructionsOfFunction;
   case Op::Cbrt: // several divisions among them
   case Op::Pow:
-    return 150.0 / 62;
+    return 150 / instructionsOfFunction;
   default:
     return 1;
   }

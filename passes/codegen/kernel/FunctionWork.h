@@ -9,6 +9,7 @@
 namespace tessera::codegen {
 
 constexpr double instructionsOfExponential = 14; // of f32, of a vector
+constexpr double instructionsOfFunction = 62;    // of log(1 + x), likewise
 
 // Of functions of f32 that are made of an exponential: of how many.
 std::optional<double> exponentialsOf(Op op);

@@ -34,11 +34,10 @@ Operation operationOf(Node *node) {
   double rounded = of(ElementClass::Narrowed), arithmetic = of(ElementClass::Arithmetic),
          divided = of(ElementClass::Division), exponential = of(ElementClass::Exponential),
          function = of(ElementClass::Function);
-  constexpr double ofFunction = 40;
   double own = arithmetic - 2 * rounded; // several at once, of which at most two wait
   double cycles = isInteger(node->kind) && node->kind != ElementKind::I1 ? 1 : 4;
   return {arithmetic + rounded + divided + instructionsOfExponential * exponential +
-              ofFunction * function,
+              instructionsOfFunction * function,
           cycles * std::clamp(own, 0.0, 2.0) + 12 * rounded + 14 * divided + 48 * exponential +
               120 * std::min(function, 1.0)};
 }
