@@ -12,6 +12,7 @@
 #include "passes/codegen/kernel/KernelWork.h"
 #include "passes/fuse/FormKernels.h"
 #include "passes/fuse/Passes.h"
+#include "passes/plan/KernelReuse.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
@@ -31,11 +32,6 @@ namespace {
 double elementsOf(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   return type && type.hasStaticShape() ? double(type.getNumElements()) : 1;
-}
-
-double bytesOf(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type && type.hasStaticShape() ? double(byteSize(type)) : 0;
 }
 
 // How much of an operand is touched.
@@ -160,101 +156,6 @@ void PlanProgram::findKernels() {
   }
 }
 
-namespace {
-
-// What is touched between two times that a program comes to an array, as it goes through its kernels.
-class ReuseWalk {
-public:
-  explicit ReuseWalk(llvm::DenseMap<Operation *, int32_t> numbers,
-                     std::vector<plan::Kernel> &kernels)
-      : numbers(std::move(numbers)), kernels(kernels) {}
-
-  // The steps before leave what they can in the cache.
-  void run(ModuleOp module) {
-    for (int step = 0; step < 2; ++step)
-      for (auto function : module.getOps<func::FuncOp>())
-        if (!function.isExternal())
-          walk(function.getBody().front(), step == 1);
-  }
-
-private:
-  // `isSteady`: of a loop, what its trips find that the trip before has left.
-  void walk(Block &block, bool isSteady) {
-    for (Operation &op : block) {
-      if (auto it = numbers.find(&op); it != numbers.end()) {
-        touch(cast<exec::FusedOp>(op), kernels[it->second]);
-        continue;
-      }
-      bool isLoop = isa<stablehlo::WhileOp>(op);
-      for (int trip = isLoop && isSteady ? 0 : 1; trip < 2; ++trip)
-        for (Region &region : op.getRegions())
-          for (Block &inner : region)
-            walk(inner, isSteady && trip == 1);
-    }
-  }
-
-  void touch(exec::FusedOp fused, plan::Kernel &kernel) {
-    kernel.reuse.clear();
-    double begin = clock;
-    for (auto [i, array] : llvm::enumerate(kernel.work.arrays)) {
-      bool isRead = i < fused->getNumOperands();
-      size_t result = i - fused->getNumOperands();
-      Value value = isRead                            ? fused->getOperand(unsigned(i))
-                    : result < fused->getNumResults() ? Value(fused->getResult(unsigned(result)))
-                                                      : Value();
-      if (!value)
-        kernel.reuse.push_back(0);
-      else if (isRead || isKept(value))
-        kernel.reuse.push_back(sinceTouched(value, array.bytes));
-      else
-        kernel.reuse.push_back(begin - takePlace(bytesOf(value)));
-      clock += array.bytes;
-    }
-    for (Value result : fused->getResults()) {
-      last[result] = begin;
-      uses[result] = 0;
-    }
-    for (Value operand : fused->getOperands()) {
-      last[operand] = begin;
-      if (++uses[operand] == std::distance(operand.use_begin(), operand.use_end()) &&
-          operand.getDefiningOp<exec::FusedOp>())
-        freed.insert({bytesOf(operand), begin});
-    }
-  }
-
-  // For the next trip or step, or whoever called.
-  static bool isKept(Value value) {
-    return llvm::any_of(value.getUsers(),
-                        [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); });
-  }
-
-  double sinceTouched(Value value, double bytes) const {
-    auto it = last.find(value);
-    double since = it == last.end() ? clock : clock - it->second;
-    // Of a part, each time another one.
-    return bytes < bytesOf(value) ? std::max(since, bytesOf(value)) : since;
-  }
-
-  // When the memory was touched in which an array of so many bytes is written.
-  double takePlace(double bytes) {
-    auto it = freed.lower_bound(bytes);
-    if (it == freed.end())
-      return 0;
-    double at = it->second;
-    freed.erase(it);
-    return at;
-  }
-
-  llvm::DenseMap<Operation *, int32_t> numbers;
-  std::vector<plan::Kernel> &kernels;
-  llvm::DenseMap<Value, double> last;  // when each was touched
-  llvm::DenseMap<Value, int64_t> uses; // so far
-  std::multimap<double, double> freed; // bytes of memory that is free, and when it was touched
-  double clock = 0;                    // bytes touched so far
-};
-
-} // namespace
-
 void PlanProgram::describeKernels(ModuleOp formed) {
   llvm::SmallVector<exec::FusedOp> kernels;
   formed.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -275,7 +176,7 @@ void PlanProgram::describeKernels(ModuleOp formed) {
     program.kernels.push_back(describeKernel(kernel, rates));
   }
   if (cost::goesByKinds(rates))
-    ReuseWalk(std::move(numbers), program.kernels).run(formed);
+    findReuse(formed, numbers, program.kernels);
 }
 
 // Which operand of an op of the graph is read there: rewrites exchange them, and change their shapes.

@@ -17,7 +17,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(HERE.parent / "fuzz" / "mutants"))
 from mutant import ROOT, SWITCH, mutant, planted
 
-QUEUE, TABLE, GATHERING, COMMAND = (f"runtime/device/cuda/{name}.cpp" for name in ("CudaQueue", "MoveTable", "Gathering", "Command"))
+QUEUE, TABLE, GATHERING, WAITS, COMMAND = (f"runtime/device/cuda/{name}.cpp" for name in ("CudaQueue", "MoveTable", "Gathering", "GatheringWaits", "Command"))
 VIRTUAL, VERSIONS = (f"runtime/comm/virtual/{name}.cpp" for name in ("VirtualCommunicator", "TableVersions"))
 ORDER, EVENTS, EXECUTABLE = "runtime/comm/nccl/StartOrder.cpp", "runtime/comm/virtual/StreamEvents.cpp", "runtime/client/Executable.cpp"
 WATCH, PATIENCE, PROGRESS = "runtime/comm/mpi/PeerWatch.cpp", *(f"runtime/device/cuda/{name}.cpp" for name in ("Patience", "Progress"))
@@ -41,10 +41,10 @@ MUTANTS = [
     mutant("gpu.value-read-early", QUEUE,
            "outcome = ⟦catchUp(tag, For::Value)⟧; } if (outcome == Outcome::Done) { value = 0;", "Outcome::Done",
            "what data decides is read before it is computed"),
-    mutant("gpu.step-ends-early", GATHERING,
+    mutant("gpu.step-ends-early", WAITS,
            ": isGiving_ ? kNotReady : ⟦progress_.result()⟧;", "kSuccess",
            "a step is over before its streams are"),
-    mutant("gpu.step-of-one-stream", GATHERING,
+    mutant("gpu.step-of-one-stream", WAITS,
            "ResultCode code = backend_->isGivenUp() ? kGivenUp : ⟦gatherTails()⟧;", "kSuccess",
            "a step is over when the first device's stream is"),
     mutant("gpu.copy-before-its-source", QUEUE,
@@ -132,7 +132,7 @@ MUTANTS = [
     mutant("nccl.failure-not-asked-for", NCCL,
            "rank->comm && ⟦library_.ncclCommGetAsyncError(rank->comm, &error) == nccl::kSuccess⟧)", "false",
            "a broken connection is taken for results"),
-    mutant("nccl.nobody-asks-meanwhile", GATHERING,
+    mutant("nccl.nobody-asks-meanwhile", WAITS,
            "if (⟦health_ != nullptr⟧) if (Status status = health_();", "false",
            "while a step waits, nobody asks whether its messages still come"),
     mutant("nccl.not-aborted", NCCL,
@@ -244,7 +244,7 @@ MUTANTS = [
     mutant("hang.all-given-at-once", GATHERING,
            "if (!isWatched_ && ⟦progress_.isFull()⟧)", "false",
            "who gives commands waits for ever in the driver"),
-    mutant("hang.nobody-hears", GATHERING,
+    mutant("hang.nobody-hears", WAITS,
            "ResultCode code = ⟦backend_->isGivenUp()⟧ ? kGivenUp : isGiving_", "false",
            "who waits for a GPU that was given up waits on"),
     mutant("hang.traced-for-ever", QUEUE,
