@@ -166,24 +166,34 @@ def opposite_parts(name):
 
 
 def parts(name):
-    """Of large arrays, which are added up in two stages (docs/numbers.md has one order): the same bits as of a few of their columns, which are not."""
+    """Of large arrays, which are added up in two stages (docs/numbers.md has one order): the same bits as of a few of their columns, which are not.
+    One sum of an array is made row by row; of two, which are more than the arrays, four rows at once."""
     def check():
         found = []
         width, few = 72, 8
-        for sizes in ((1025,), (5000,), (20001,), (5, 300), (1, 1300, 1), (9, 20, 6), (40, 3, 9), (300, 5)):
+        for sizes in ((1025,), (5000,), (20001,), (5, 300), (1, 1300, 1), (9, 20, 6), (40, 3, 9), (300, 5), (41, 30)):
             dims = list(range(len(sizes)))
             x = np.random.default_rng(sum(sizes)).standard_normal((*sizes, width)).astype(np.float64 if name == "f64" else np.float32).astype(FLOATS[name])
             t = lambda *of: f"tensor<{shape(*of, name)}>"
             sum_of = lambda result, operand, columns: f"{result} = stablehlo.reduce({operand} init: %start) applies stablehlo.add across dimensions = {dims} : ({t(*sizes, columns)}, {t()}) -> {t(columns)}"
-            lines = [f"%start = stablehlo.constant dense<0.5> : {t()}", sum_of("%whole", "%a0", width)]
+            square = lambda result, operand, columns: f"{result} = stablehlo.multiply {operand}, {operand} : {t(*sizes, columns)}"
+            start, sums = f"%start = stablehlo.constant dense<0.5> : {t()}", [sum_of("%whole", "%a0", width), square("%p", "%a0", width), sum_of("%squares", "%p", width)]
+            pieces = []
             for i in range(0, width, few):
-                lines += [f"%s{i} = stablehlo.slice %a0 [{', '.join(f'0:{size}' for size in sizes)}, {i}:{i + few}] : ({t(*sizes, width)}) -> {t(*sizes, few)}",
-                          sum_of(f"%r{i}", f"%s{i}", few)]
-            got = run(module([shape(*sizes, width, name)], lines, [("%whole", shape(width, name)), *((f"%r{i}", shape(few, name)) for i in range(0, width, few))]), x)
-            if isinstance(got, str):
-                return [(name, got)]
-            other = np.count_nonzero(got[0] != np.concatenate(got[1:]))
-            found.append((f"{shape(*sizes)} rows", f"{other} of {width} columns have other bits than few of them" if other else None))
+                pieces += [f"%s{i} = stablehlo.slice %a0 [{', '.join(f'0:{size}' for size in sizes)}, {i}:{i + few}] : ({t(*sizes, width)}) -> {t(*sizes, few)}",
+                           sum_of(f"%r{i}", f"%s{i}", few), square(f"%p{i}", f"%s{i}", few), sum_of(f"%q{i}", f"%p{i}", few)]
+            of_pieces = lambda letter: [(f"%{letter}{i}", shape(few, name)) for i in range(0, width, few)]
+            operand, whole, squares = [shape(*sizes, width, name)], ("%whole", shape(width, name)), ("%squares", shape(width, name))
+            programs = {"sum": ([sums[0]], [whole]), "two sums": (sums, [whole, squares]), "pieces": (pieces, of_pieces("r") + of_pieces("q"))}
+            got = {what: run(module(operand, [start, *lines], results), x) for what, (lines, results) in programs.items()}
+            for what, result in got.items():
+                if isinstance(result, str):
+                    return [(name, f"{what}: {result}")]
+            count = width // few
+            want = [np.concatenate(got["pieces"][:count]), np.concatenate(got["pieces"][count:])]
+            for what in ("sum", "two sums"):
+                other = sum(np.count_nonzero(have != those) for have, those in zip(got[what], want))
+                found.append((f"{what} of {shape(*sizes)} rows", f"{other} columns have other bits than few of them" if other else None))
         return found
 
     return Case(f"parts_{name}", check)

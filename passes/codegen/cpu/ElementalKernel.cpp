@@ -47,7 +47,8 @@ unsigned Nest::lanesOf(llvm::ArrayRef<unsigned> group) const {
   auto [low, high] = boundsOf(g->graph, group);
   if (high - low < 2 || !keepsVectors(emitter->live, group.back()))
     return 1;
-  return emitter->chooseLanes(high - low, emitter->live);
+  unsigned lanes = emitter->chooseLanes(high - low, emitter->live);
+  return parts && parts->takesFours() ? parts->lanesOfFours(lanes) : lanes;
 }
 
 void Nest::emitRoots(bool ofRows) {
@@ -86,8 +87,10 @@ void Nest::askForRows() {
       loads.push_back(node);
   if (loads.size() > mostArrays)
     return;
+  // The next four rows where four take turns, which pass in less time.
+  int64_t ahead = parts->takesFours() ? std::max(parts->bytesOfFour(), bytesAhead / 2) : bytesAhead;
   for (Node *load : loads)
-    emitter->askAhead(load, bytesAhead / byteSize(load->kind), /*isNear=*/true);
+    emitter->askAhead(load, ahead / byteSize(load->kind), /*isNear=*/true);
 }
 
 void Nest::emitLoops(llvm::ArrayRef<LoopGroup> groups, unsigned depth,
@@ -132,9 +135,12 @@ void Nest::emitLoops(llvm::ArrayRef<LoopGroup> groups, unsigned depth,
         e.askForGathered(row, at);
       if (columnValues)
         columnValues->bind();
-      if (takesParts() && !takesRows())
-        askForRows();
-      emitRoots();
+      auto emitRow = [&] {
+        if (takesParts() && !takesRows())
+          askForRows();
+        emitRoots();
+      };
+      parts && parts->takesFours() ? parts->overRows(emitRow) : emitRow();
     });
     isStreamed = false;
     return;
@@ -156,6 +162,7 @@ void Nest::emitParts(llvm::ArrayRef<GridLoop> loops, std::optional<unsigned> chu
   auto columns = llvm::ArrayRef(dims).drop_front(sums->outer);
   auto groups = collapseLoops(g->graph, columns, emitter->live, stores());
   turned.reset();
+  parts.reset();
   findShortRows(groups);
   if (groups.size() == 1) {
     auto rows = llvm::ArrayRef(dims).take_front(sums->outer);
@@ -163,7 +170,9 @@ void Nest::emitParts(llvm::ArrayRef<GridLoop> loops, std::optional<unsigned> chu
     emitColumnsFirst(setOf(rows), groups.back(), double(pointsOf(g->graph, rows)) / double(cells),
                      {emitter->i64(from), emitter->i64(to)}, /*inParts=*/false);
   }
-  parts.emplace(function, *this, *emitter);
+  bool takesFours = !takesRows() && !rowsAcross && !groups.empty() && lanesOf(groups.back()) > 1 &&
+                    PartSums::canTakeFours(*this, groups.back(), emitter->live);
+  parts.emplace(function, *this, *emitter, takesFours);
   parts->emit(loops, chunked, low, high,
               [&] { emitLoops(groups, 0, std::nullopt, nullptr, nullptr); });
 }

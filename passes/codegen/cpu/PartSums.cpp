@@ -4,10 +4,18 @@
 //                                     sums[c] += fours[c]
 //
 // so each element is read once, where the nest reads it anyhow. What a row of sums has first is stored,
-// not added to zeros: the sum of the parts starts from a zero.
+// not added to zeros: the sum of the parts starts from a zero. Where rows need not be taken one after
+// the other, columns are taken by vectors instead, and what is of columns alone is read once for four rows:
+//
+//   for each four of a part's rows:   for each vector c:   four = -0
+//                                                          for each row:   the results, four += term[c]
+//                                                          sums[c] += four
+//
+// Adding to -0 leaves each number as it is.
 #include "passes/codegen/cpu/PartSums.h"
 
 #include "passes/codegen/cpu/SumSlots.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tessera::codegen {
@@ -15,8 +23,32 @@ namespace tessera::codegen {
 // Rows of sums end with whole vectors.
 static constexpr int64_t kPadded = 64;
 
-PartSums::PartSums(KernelFunction &function, const NestGraph &nest, Emitter &e)
-    : function(function), nest(nest), sums(*nest.sums), e(e), b(e.b) {
+bool PartSums::canTakeFours(const NestGraph &nest, const LoopGroup &columns,
+                            llvm::ArrayRef<Node *> live) {
+  // Longer ones are streams of their own, and what is written past the caches goes row by row.
+  constexpr int64_t mostOfRow = 2 << 10;
+  DimSet rows = 0;
+  for (unsigned dim = 0; dim < nest.sums->outer; ++dim)
+    rows |= DimSet(1) << nest.dims[dim];
+  llvm::SmallDenseSet<int> arrays;
+  for (Node *node : live) {
+    bool isOfRows = (node->deps & rows) && !(node->deps & setOf(columns));
+    bool isDear = isOfRows && (node->op == Op::Div || isFunction(node->op));
+    if (isDear || node->op == Op::Reduced || node->op == Op::Keep)
+      return false;
+    if (node->op == Op::Load && (node->deps & rows))
+      arrays.insert(node->buffer());
+  }
+  // Of as many arrays as sums, memory takes longer than the rows of sums.
+  return nest.roots.size() > arrays.size() && llvm::all_of(nest.roots, [&](const Root &root) {
+           int64_t bytes = byteSize(root.kind);
+           return root.isPart && !root.value.im && bytes >= 4 &&
+                  nest.sums->columns() * bytes <= mostOfRow;
+         });
+}
+
+PartSums::PartSums(KernelFunction &function, const NestGraph &nest, Emitter &e, bool takesFours)
+    : function(function), nest(nest), sums(*nest.sums), e(e), b(e.b), inRegisters(takesFours) {
   for (const Root &root : nest.roots)
     if (root.isPart)
       roots.push_back(&root);
@@ -41,13 +73,52 @@ PartSums::Sums PartSums::makeSums() {
   return made;
 }
 
+// What is in `buffer` at the nest's columns, with `term` added.
+Value PartSums::sumOf(const Root &root, int buffer, Value first, Value term) {
+  Value before = e.emit(e.graph.load(root.kind, buffer, root.offset, nullptr));
+  return b.CreateSelect(first, term, e.arithmetic(Op::Add, root.kind, {before, term}));
+}
+
 void PartSums::add(const Root &root, Value value) {
   size_t number = llvm::find(roots, &root) - roots.begin();
+  Value term = e.splat(value, e.lanes());
+  if (inRegisters) {
+    Value before = b.CreateLoad(term->getType(), registers[number]);
+    b.CreateStore(e.arithmetic(Op::Add, root.kind, {before, term}), registers[number]);
+    return;
+  }
   int buffer = current.buffers[number];
-  Value before = e.emit(e.graph.load(root.kind, buffer, root.offset, nullptr));
-  Value sum = e.arithmetic(Op::Add, root.kind, {before, e.splat(value, e.lanes())});
   e.store(e.bufferPointer(buffer), root.kind, root.offset,
-          b.CreateSelect(current.first, e.splat(value, e.lanes()), sum));
+          sumOf(root, buffer, current.first, term));
+}
+
+void PartSums::overRows(llvm::function_ref<void()> body) {
+  registers.clear();
+  for (const Root *root : roots) {
+    llvm::Type *type = e.typeOf(root->kind, e.lanes());
+    registers.push_back(e.temporary(type, "four"));
+    b.CreateStore(isFloat(root->kind) ? llvm::ConstantFP::getNegativeZero(type)
+                                      : llvm::Constant::getNullValue(type),
+                  registers.back());
+  }
+  e.bindLoop(nest.dims[summed.back()], e.openLoop(four.first, four.second, 1, false));
+  body();
+  e.closeLoop();
+  for (auto [i, root] : llvm::enumerate(roots)) {
+    Value sum = b.CreateLoad(e.typeOf(root->kind, e.lanes()), registers[i]);
+    e.store(e.bufferPointer(current.buffers[i]), root->kind, root->offset,
+            sumOf(*root, current.buffers[i], current.first, sum));
+  }
+}
+
+unsigned PartSums::lanesOfFours(unsigned lanes) const {
+  // A quarter of them: the rest is for what is of columns, terms, and what these are made of.
+  int64_t mostBytes = (e.features.masks ? 32 : 16) / 4 * e.features.bytes, bytes = 0;
+  for (const Root *root : roots)
+    bytes += byteSize(root->kind);
+  while (lanes * bytes > mostBytes && lanes * byteSize(roots[0]->kind) > e.features.bytes)
+    lanes /= 2;
+  return lanes;
 }
 
 void PartSums::overColumns(int64_t columns, ElementKind kind,
@@ -101,31 +172,41 @@ void PartSums::addTerms(size_t depth, Value low, Value high, const Sums &into) {
   e.closeLoop();
 }
 
+// The same of the innermost rows, four at most: the nest goes along them by itself.
+void PartSums::addRows(Value low, Value high, const Sums &into) {
+  four = {low, high};
+  current = into;
+  emitRow();
+}
+
 // `low` and `high` number fours; the loop's own end is `end`.
 void PartSums::addFours(size_t depth, Value low, Value high, int64_t most, Value end,
                         const Sums &into) {
   int64_t block = blockOfSixteens(most);
   Value start = e.openLoop(low, high, block, /*mayBeEmpty=*/false);
-  Sums part = makeSums(), to = into;
+  Sums to = into;
   to.first = b.CreateAnd(into.first, b.CreateICmpEQ(start, low));
-  if (block == 1) {
-    Value from = b.CreateShl(start, 2);
-    addTerms(depth, from,
-             b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(from, e.i64(4)), end),
-             part);
+  auto atMost = [&](Value value, Value limit) {
+    return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, value, limit);
+  };
+  Value from = b.CreateShl(start, 2), after = atMost(b.CreateNSWAdd(from, e.i64(4)), end);
+  if (block == 1 && isOfRegisters(depth)) {
+    addRows(from, after, to);
   } else {
-    Value last =
-        b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(start, e.i64(block)), high);
-    addFours(depth, start, last, block, end, part);
+    Sums part = makeSums();
+    if (block == 1)
+      addTerms(depth, from, after, part);
+    else
+      addFours(depth, start, atMost(b.CreateNSWAdd(start, e.i64(block)), high), block, end, part);
+    addSums(to, part);
   }
-  addSums(to, part);
   e.closeLoop();
 }
 
 // The sum of [low, high), of which there are `most`; it begins with a four.
 void PartSums::addLoop(size_t depth, Value low, Value high, int64_t most, const Sums &into) {
   if (most <= 4)
-    return addTerms(depth, low, high, into);
+    return isOfRegisters(depth) ? addRows(low, high, into) : addTerms(depth, low, high, into);
   Value first = b.CreateLShr(low, 2), last = b.CreateLShr(b.CreateNSWAdd(high, e.i64(3)), 2);
   addFours(depth, first, last, llvm::divideCeil(most, 4), high, into);
 }
