@@ -267,11 +267,13 @@ bool canGoInBlocks(const ContractionLoops &loops, bool copiesA, bool copiesB) {
   if (!loops.product->reduction->blockEnds.empty())
     return false;
   // Of bf16 all is copied anyhow, and of wide results more than once; of windows' positions a copy reads
-  // a few elements here and there.
-  constexpr int64_t longKOfCopies = 1024, wide = 128;
+  // a few elements here and there, and should stay in the second-level cache.
+  constexpr int64_t longKOfBf16 = 1024, wide = 128, rowsOfPanel = 128, panelElements = 128 << 10;
   const Reduction &reduction = *loops.product->reduction;
-  bool isDear = reduction.isOfWindow || (reduction.isOfBf16 && loops.nSize >= wide);
-  if (copiesA && copiesB && loops.kSize >= (isDear ? longKOfCopies : longK))
+  bool isCopiedOften = reduction.isOfBf16 && loops.nSize >= wide;
+  bool isLarge =
+      reduction.isOfWindow && std::min(loops.mSize, rowsOfPanel) * loops.kSize >= panelElements;
+  if (copiesA && copiesB && (isLarge || loops.kSize >= (isCopiedOften ? longKOfBf16 : longK)))
     return true;
   return loops.k.size() == 1 && copiesB && (!copiesA || copiesFarA(loops));
 }

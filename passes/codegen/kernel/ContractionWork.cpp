@@ -176,11 +176,14 @@ double copiesInPieces(const Graph &graph, const ContractionLoops &loops,
   auto size = double(high - low);
   if (!loops.isTurned || size >= enough)
     return 0;
-  // Rows begin anew for each k where they are copied side by side.
-  bool across = isAcross(loops, graph);
-  double runs = product.m * (across ? 1 / size : 1);
-  return product.batch * product.timesA * runs *
-         (stepsOfRun + (across ? stepsOfPiece * product.k : 0));
+  // Rows begin anew for each k where they are copied side by side, and else run along k's innermost loop:
+  // ends of blocks, which lie anywhere in that, are looked for each time.
+  if (isAcross(loops, graph))
+    return product.batch * product.timesA * product.m / size *
+           (stepsOfRun + stepsOfPiece * product.k);
+  bool inBlocks = commonCells(graph, loops, product).kBlock > 0;
+  double ofRun = inBlocks ? stepsOfRun : stepsOfPiece;
+  return product.batch * product.timesA * product.m * (stepsOfRun + ofRun * product.k / size);
 }
 
 } // namespace tessera::codegen

@@ -233,19 +233,36 @@ TEST(KernelWork, FunctionsTakeWhatTheirInstructionsDo) {
 }
 
 // Channels first, rows of small images lie in short pieces.
+cost::KernelWork workOfImages(const std::string &images, const std::string &channels,
+                              const std::string &side) {
+  std::string image = "tensor<" + images + "x" + channels + "x" + side + "x" + side + "xf32>";
+  std::string filter = "tensor<" + channels + "x" + channels + "x3x3xf32>";
+  return workOfText("(%x: " + image + ", %w: " + filter + ") -> " + image,
+                    "    %y = stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0, 1]x[o, i, 0, "
+                    "1]->[b, f, 0, 1], window = {stride = [1, 1], pad = [[1, 1], [1, 1]]} "
+                    "{batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (" +
+                        image + ", " + filter + ") -> " + image + "\n    exec.yield %y : " + image);
+}
+
 TEST(KernelWork, SmallImagesAreCopiedInPieces) {
-  auto workOfImages = [](const std::string &side) {
-    std::string image = "tensor<4x64x" + side + "x" + side + "xf32>";
-    return workOfText(
-        "(%x: " + image + ", %w: tensor<64x64x3x3xf32>) -> " + image,
-        "    %y = stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->"
-        "[b, f, 0, 1], window = {stride = [1, 1], pad = [[1, 1], [1, 1]]} "
-        "{batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (" +
-            image + ", tensor<64x64x3x3xf32>) -> " + image + "\n    exec.yield %y : " + image);
-  };
-  EXPECT_GT(workOfImages("4").of(Access::Pieces), 0);
-  EXPECT_EQ(workOfImages("4").of(ElementClass::OneByOne), 0);
-  EXPECT_EQ(workOfImages("16").of(Access::Pieces), 0);
+  EXPECT_GT(workOfImages("4", "64", "4").of(Access::Pieces), 0);
+  EXPECT_EQ(workOfImages("4", "64", "4").of(ElementClass::OneByOne), 0);
+  EXPECT_EQ(workOfImages("4", "64", "16").of(Access::Pieces), 0);
+}
+
+// 128 rows of 2,304 terms are more than half of a core's cache: in blocks they are copied for 64 channels at
+// a time, and not for 16. 64 rows of 1,152 are one panel as ever.
+TEST(KernelWork, LargePanelsOfWindowsGoInBlocks) {
+  EXPECT_EQ(workOfImages("8", "256", "4").products[0].timesA, 4);
+  EXPECT_EQ(workOfImages("4", "128", "4").products[0].timesA, 3);
+}
+
+// Of 2x2 images each row is copied along three positions of the window at a time, for each line of it and
+// each channel.
+TEST(KernelWork, EachShortRunOfACopyIsAPiece) {
+  cost::KernelWork work = workOfImages("8", "512", "2");
+  double runs = work.products[0].timesA * 32 * 512 * 3;
+  EXPECT_GT(work.of(Access::Pieces), 10 * runs);
 }
 
 // Attention of bf16 goes by pairs of k, but where their number is odd.
