@@ -6,8 +6,10 @@
 Annotations are taken out. Of each program `count` plans are drawn by the seed: some arguments get random shardings, of which
 those of all other values follow by propagation; every fourth plan has 3% of its values elsewhere, every fourth 20%. The
 search's price of each is held against the predicted step of the device program, where nothing goes on beside a collective,
-and its memory against the program's. --found takes the plan that the search finds instead, --kind="fsdp x tensor" one that people know. --kernels says where computing
-differs most: N places, each with what the search counts, what the road's kernels take (us), and these; below it the ops.
+and its memory against the program's. The last columns are by how much launches and what moves are off, as parts of the step.
+--found takes the plan that the search finds instead,
+--kind="fsdp x tensor" one that people know. --kernels says where computing differs most: N places, each with what the search
+counts, what the road's kernels take (us), and these; below it the ops.
 
 Median of the differences: at most 2%, the largest 10%.
 
@@ -92,17 +94,21 @@ def main():
         hold_bounds(options.programs, options)
         return
     print(f"{'':32s}{'plan':>5s}{'elsewhere':>10s}{'search ms':>12s}{'road ms':>12s}{'ratio':>8s}{'C ms':>12s}{'computes':>12s}{'ratio':>8s}"
-          f"{'moves':>12s}{'memory':>8s}")
-    errors, peaks = [], []
+          f"{'moves':>12s}{'memory':>8s}{'launches':>10s}{'moving':>8s}")
+    errors, propagated, peaks = [], [], []
     wanted = [f"--kind={options.kind}", "--count=1"] if options.kind else ["--found", "--count=1"] if options.found else [f"--count={options.count}"]
     for path, plans in plans_by_program(options.programs, options, [*wanted, f"--kernels={options.kernels}"]):
         for plan in plans:
             ratio, peak = plan["model"] / plan["road"], plan["model_peak"] / plan["peak"]
+            moving = plan["model"] - plan["computing"] - plan["launches"] - plan["communication"]
             errors.append((abs(ratio - 1), f"{path.stem}, plan {plan['plan']}"))
+            if not plan["changed"]:
+                propagated.append(errors[-1][0])
             peaks.append(abs(peak - 1))
             print(f"{path.stem:32s}{plan['plan']:5d}{plan['changed']:10.0%}{plan['model'] * 1e3:12.3f}{plan['road'] * 1e3:12.3f}"
                   f"{ratio:8.3f}{plan['computing'] * 1e3:12.3f}{plan['compute'] * 1e3:12.3f}"
-                  f"{plan['computing'] / plan['compute']:8.3f}{plan['communication'] * 1e3:12.3f}{peak:8.3f}", flush=True)
+                  f"{plan['computing'] / plan['compute']:8.3f}{plan['communication'] * 1e3:12.3f}{peak:8.3f}"
+                  f"{(plan['launches'] - plan['overhead']) / plan['road']:10.1%}{moving / plan['road']:8.1%}", flush=True)
             for place in plan["places"]:
                 print(f"{place['model'] * 1e6:14.1f}{place['road'] * 1e6:12.1f}{(place['model'] - place['road']) * 1e6:+12.1f}  "
                       + "; ".join(place["kernels"]))
@@ -111,6 +117,8 @@ def main():
         worst = max(errors)
         print(f"{len(errors)} plans: median {statistics.median(e for e, _ in errors):.1%} (at most 2%), largest {worst[0]:.1%} "
               f"(10%: {worst[1]}); above 10%: {sum(e > 0.1 for e, _ in errors)}")
+        if propagated:
+            print(f"as propagation completes them: median {statistics.median(propagated):.1%}, largest {max(propagated):.1%}")
         print(f"memory: median {statistics.median(peaks):.1%}, within 5%: {sum(p <= 0.05 for p in peaks) / len(peaks):.0%}")
 
 

@@ -75,6 +75,10 @@ double RoadRun::modelComputing(const Assignment &assignment) const {
   return parts.computing;
 }
 
+double RoadRun::modelLaunches() const {
+  return launchSeconds(data(), machine, mesh().numDevices());
+}
+
 double RoadRun::modelPeak(const Assignment &assignment) const {
   prices->seconds(assignment);
   return prices->peakBytes(assignment);
@@ -212,7 +216,13 @@ RoadRun::computing(const Assignment &assignment) const {
       if (parts.byOp[op] > 0)
         joined.join(ofKernel.try_emplace(part.kernel, uint32_t(op)).first->second, uint32_t(op));
   auto none = uint32_t(data().graph.ops.size()); // instructions that no op of the program asks for
-  std::vector<std::tuple<uint32_t, std::set<int32_t>, double, std::string>> instructions;
+  struct Instruction {
+    uint32_t leader;
+    std::set<int32_t> ops;
+    double seconds, times;
+    std::string text;
+  };
+  std::vector<Instruction> instructions;
   sdy::MeshTable meshes(*trial);
   for (auto program : trial->getOps<exec::ProgramOp>()) {
     StepWork step = stepWork(program, machine, meshes.main());
@@ -230,7 +240,8 @@ RoadRun::computing(const Assignment &assignment) const {
         std::string text;
         llvm::raw_string_ostream(text) << (dispatch ? dispatch.getKernel() : "copy") << " " << count
                                        << " x " << work.seconds * 1e6 << " us";
-        instructions.push_back({leader, std::move(of), count * work.seconds, std::move(text)});
+        instructions.push_back(
+            {leader, std::move(of), count * work.seconds, dispatch ? count : 0, std::move(text)});
       }
   }
   joined.compress();
@@ -238,11 +249,13 @@ RoadRun::computing(const Assignment &assignment) const {
   for (size_t op = 0; op < parts.byOp.size(); ++op) {
     Computing &group = groups[joined[uint32_t(op)]];
     group.model += parts.byOp[op];
+    group.launches += data().ops[op].times * data().ops[op].launches;
     group.ops.push_back(int32_t(op));
   }
-  for (auto &[leader, of, seconds, text] : instructions) {
+  for (auto &[leader, of, seconds, times, text] : instructions) {
     Computing &group = groups[joined[leader]];
     group.road += seconds;
+    group.launched += times;
     group.kernels.push_back(std::move(text));
     if (leader == none)
       group.ops.insert(group.ops.end(), of.begin(), of.end());

@@ -23,6 +23,7 @@ public:
   // What the search would say, with the launches that it counts for every plan alike.
   double modelSeconds(const Assignment &assignment);
   double modelComputing(const Assignment &assignment) const; // of that
+  double modelLaunches() const;                              // likewise, under every plan
   double modelPeak(const Assignment &assignment) const;
   // Of what reshards move, before they become collectives.
   std::optional<double> reshardSeconds(const Assignment &assignment) const;
@@ -44,7 +45,8 @@ public:
 
   // Kernels and copies of a step that compute for the same ops, however either side divides them.
   struct Computing {
-    double model = 0, road = 0; // seconds of all of them, in a step
+    double model = 0, road = 0;        // seconds of all of them, in a step
+    double launches = 0, launched = 0; // kernels of a step: of the ops on one device; on the road
     std::vector<int32_t> ops;
     std::vector<std::string> kernels; // of the road, each with how often and how long
   };

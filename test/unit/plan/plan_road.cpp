@@ -54,6 +54,8 @@ static void writeComputing(const plan::RoadRun &run, const plan::RoadRun::Comput
   out.object([&] {
     out.attribute("model", each.model);
     out.attribute("road", each.road);
+    out.attribute("launches", each.launches);
+    out.attribute("launched", each.launched);
     out.attributeArray("kernels", [&] {
       for (const std::string &kernel : each.kernels)
         out.value(kernel);
@@ -183,6 +185,8 @@ int main(int argc, char **argv) {
       out.attribute("computing", run.modelComputing(assignment));
       out.attribute("compute", step->compute);
       out.attribute("communication", step->communication);
+      out.attribute("launches", run.modelLaunches());
+      out.attribute("overhead", step->overhead);
       out.attribute("model_peak", peak);
       out.attribute("peak", step->peakBytes);
       out.attributeArray("places", [&] {
