@@ -32,10 +32,15 @@ PartSearch::PartSearch(const Problem &problem, const Matrices &matrices)
   }
 }
 
-void PartSearch::begin(const Choices &choices, const std::vector<double> &regrets) {
+void PartSearch::begin(const Choices &choices, const std::vector<double> &regrets,
+                       const std::vector<double> &prices) {
   chosen = choices;
   regretUpTo.resize(regrets.size());
   std::inclusive_scan(regrets.begin(), regrets.end(), regretUpTo.begin());
+  paidUpTo.clear();
+  for (size_t t = 0; t < prices.size(); ++t)
+    paidUpTo.push_back((t ? paidUpTo.back() : 0) +
+                       prices[t] * static_cast<double>(problem.room[t]));
   left = problem.room;
   for (const Hold &hold : problem.holds)
     for (int32_t t = hold.begin; t < hold.end; ++t)
@@ -62,24 +67,35 @@ void PartSearch::growFrom(int32_t seed, size_t count) {
   }
 }
 
-// One of the vertices that hold something where there is least room.
-int32_t PartSearch::holderAtTightest() {
-  int64_t step = std::min_element(left.begin(), left.end()) - left.begin();
-  int32_t found = -1;
-  uint64_t seen = 0;
-  for (const Hold &hold : problem.holds)
-    if (hold.begin <= step && step < hold.end && random() % ++seen == 0)
-      found = hold.vertex;
-  return found;
+// A number, each as likely as its part of the sum.
+size_t PartSearch::draw(const std::vector<double> &upTo) {
+  double at = std::ldexp(static_cast<double>(random() >> 11), -53) * upTo.back();
+  return std::upper_bound(upTo.begin(), upTo.end() - 1, at) - upTo.begin();
+}
+
+// One of the vertices that hold something in a step that binds, each as likely as it holds much:
+// most of what is held there is nothing beside a few.
+int32_t PartSearch::pickHolder() {
+  bool byPrice = paidUpTo.back() > 0 && random() % 2;
+  int32_t step = static_cast<int32_t>(
+      byPrice ? draw(paidUpTo) : std::min_element(left.begin(), left.end()) - left.begin());
+  std::vector<int32_t> holders;
+  std::vector<double> heldUpTo;
+  double held = 0;
+  for (const Hold &hold : problem.holds) {
+    int64_t bytes = hold.bytes[chosen[hold.vertex]];
+    if (hold.begin > step || step >= hold.end || bytes == 0)
+      continue;
+    holders.push_back(hold.vertex);
+    heldUpTo.push_back(held += static_cast<double>(bytes));
+  }
+  return holders.empty() ? -1 : holders[draw(heldUpTo)];
 }
 
 int32_t PartSearch::pickSeed() {
-  double all = regretUpTo.back();
-  if (all == 0 || random() % 2)
+  if (regretUpTo.back() == 0 || random() % 2)
     return static_cast<int32_t>(random() % problem.vertices());
-  double at = std::ldexp(static_cast<double>(random() >> 11), -53) * all;
-  return static_cast<int32_t>(std::upper_bound(regretUpTo.begin(), regretUpTo.end() - 1, at) -
-                              regretUpTo.begin());
+  return static_cast<int32_t>(draw(regretUpTo));
 }
 
 void PartSearch::pickPart() {
@@ -87,7 +103,7 @@ void PartSearch::pickPart() {
     place[v] = -1;
   part.clear();
   int32_t seed = pickSeed();
-  int32_t other = random() % 2 && !left.empty() ? holderAtTightest() : -1;
+  int32_t other = random() % 2 && !left.empty() ? pickHolder() : -1;
   growFrom(seed, other < 0 ? size : size / 2);
   if (other >= 0)
     growFrom(other, size / 2);

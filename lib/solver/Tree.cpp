@@ -151,7 +151,7 @@ void Tree::climb(const Part &part, const Reduction &reduction, Ascent &ascent) {
       double whereParts = bestCost;
       if (!parts)
         parts.emplace(core, part.matrices);
-      parts->begin(ascent.choices(), ascent.regrets());
+      parts->begin(ascent.choices(), ascent.regrets(), ascent.prices());
       limits.steps -= parts->run(std::min(shareOf(slice, shares.parts), limits.steps), limits.stop);
       ascent.offer(parts->choices());
       take(part, reduction, ascent.choices(), ascent.cost());

@@ -1,0 +1,33 @@
+// Choices made better by parts of a problem.
+#include "lib/solver/Parts.h"
+
+#include <gtest/gtest.h>
+
+using namespace tessera::solver;
+
+namespace {
+
+// Five hundred vertices hold a byte each, and one holds all that another would need, which pays for it
+// many times: a part with both is found by what they hold, not among the five hundred.
+TEST(Parts, WhatHoldsALotGivesWayToWhatPaysForIt) {
+  Problem problem;
+  for (int32_t v = 0; v < 502; ++v) {
+    bool large = v >= 500;
+    problem.costs.push_back({0, v == 501 ? 10.0 : 1.0});
+    problem.holds.push_back({v, 0, 1, {large ? 1000 : 1, 0}});
+  }
+  problem.room = {1500};
+  Matrices matrices;
+  PartSearch parts(problem, matrices);
+  Choices start(502, 0);
+  start[501] = 1;
+  std::vector<double> regrets(502);
+  regrets[501] = 9;
+  parts.begin(start, regrets, {0});
+  parts.run(100'000, {});
+  EXPECT_EQ(parts.choices()[500], 1);
+  EXPECT_EQ(parts.choices()[501], 0);
+  EXPECT_EQ(parts.choices()[0], 0);
+}
+
+} // namespace
