@@ -205,6 +205,13 @@ def short_sums(x, y, z):
     return x.sum(), (x * x).max(), y.sum(), z.sum(-1), z.sum(0)
 
 
+@program((16,), (17,), (63,), dtypes=("float32", "bfloat16", "float32"))
+def totals_of_few(x, y, z):
+    """Sixteen threads are the lanes of a unit, which nobody has four of; and elements beside the sum of what is computed of them."""
+    updated = z - jnp.tanh(z) / (jnp.sqrt(z * z + 1) + 1e-3)
+    return x.sum(), (x * x).max(), y.sum(), updated, (updated * updated).sum()
+
+
 @program((33, 70), dtypes=("float16",))
 def halves(z):
     """What LLVM takes for magnitudes of f16, and so flushes to zero, are bits."""

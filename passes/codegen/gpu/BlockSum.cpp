@@ -58,8 +58,10 @@ int64_t blockSumBytes(const Emitter &e, const Reduction &reduction) {
 }
 
 bool isBlockSum(const Emitter &e, const Reduction &reduction) {
+  // A thread by itself writes each term out for all lanes of a unit. Of the only row no other team waits.
+  int64_t fewest = !reduction.deps && reduction.loops.size() == 1 ? kUnit : kFour;
   if (reduction.simple.empty() || reduction.order != Reduction::Rows ||
-      pointsOf(e.graph, reduction.dims) < kFour)
+      pointsOf(e.graph, reduction.dims) < fewest)
     return false;
   return llvm::none_of(reduction.inputs, [](Node *input) { return bitWidth(input->kind) < 8; });
 }
@@ -89,7 +91,8 @@ public:
     lane = b.CreateAnd(team.thread, e.i64(kUnit - 1));
     auto addAll = [&](int64_t low, int64_t high) {
       int64_t each = kFour * foursTogether;
-      addFours(low / each, std::min<int64_t>(llvm::divideCeil(high, each), parts));
+      if (parts)
+        addFours(low / each, std::min<int64_t>(llvm::divideCeil(high, each), parts));
       if (high == size)
         addRest();
     };
@@ -137,14 +140,16 @@ private:
 
   void addFour(Value four, llvm::ArrayRef<Value> into) {
     Value start = b.CreateNSWAdd(b.CreateNSWMul(four, e.i64(kFour)), lane);
-    Value end = b.CreateNSWAdd(start, e.i64(kFour));
+    auto openUnits = [&](int64_t step) { // from a constant to a constant: for ptxas to write out
+      return b.CreateNSWAdd(start, e.openLoop(e.i64(0), e.i64(kFour), step, false));
+    };
     if (!team.isAlone) {
-      e.bindLoop(reduction.loops[0], e.openLoop(start, end, kUnit, false));
+      e.bindLoop(reduction.loops[0], openUnits(kUnit));
       add(into, terms());
       e.closeLoop();
       return;
     }
-    Value at = e.openLoop(start, end, 2 * kUnit, false);
+    Value at = openUnits(2 * kUnit);
     Value other = b.CreateAnd(team.thread, e.i64(kUnit)); // nothing, or a unit
     Slots before = termsAt(b.CreateNSWAdd(at, other));
     Slots after = termsAt(b.CreateNSWAdd(at, b.CreateXor(other, e.i64(kUnit))));
@@ -204,7 +209,8 @@ private:
 
   void addLane() {
     Slots total = cleared();
-    addPartial(e.i64(0), e.i64(parts), parts, total);
+    if (parts)
+      addPartial(e.i64(0), e.i64(parts), parts, total);
     if (hasRest()) {
       Slots rest;
       for (size_t i = 0; i < rests.size(); ++i)

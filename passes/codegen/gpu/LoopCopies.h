@@ -5,6 +5,12 @@
 //   a thread has up to 3 trips             -> no: the four copies would never run
 //   two instructions of a sum              -> yes: what is spared is half of all
 //   an exponential, three loads of a row   -> no: one of twenty is spared, and loads are under way together anyway
+//
+// How many trips a thread has follows from the launch and the row, which ptxas does not know: of 512 elements that 256
+// threads have, two. Where all threads have as many, and no more than four, the text counts them, and ptxas writes them
+// out without a loop for what is left:
+//
+//   i = thread; do .. while ((i += 64) < 256)     ->     trip = 0; do .. while (++trip != 4)
 #pragma once
 
 #include "llvm/IR/PassManager.h"

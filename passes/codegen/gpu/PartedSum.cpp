@@ -170,10 +170,9 @@ void PartedSum::addUnits(Value low, Value high, int64_t most, llvm::ArrayRef<Val
     return;
   inSixteens(low, high, most, into, [&](Value four, llvm::ArrayRef<Value> into) {
     Value start = b.CreateNSWMul(four, e.i64(4 * units->unit));
-    e.bindLoop(reduction.loops.back(),
-               e.openLoop(b.CreateNSWAdd(start, column),
-                          b.CreateNSWAdd(start, e.i64(4 * units->unit)), units->unit,
-                          /*mayBeEmpty=*/false));
+    start = b.CreateNSWAdd(start, column);
+    Value unit = e.openLoop(e.i64(0), e.i64(4 * units->unit), units->unit, /*mayBeEmpty=*/false);
+    e.bindLoop(reduction.loops.back(), b.CreateNSWAdd(start, unit));
     add(into, terms());
     e.closeLoop();
   });

@@ -1,5 +1,12 @@
 #include "passes/codegen/gpu/LoopCopies.h"
 
+#include "llvm/AsmParser/Parser.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
 #include "gtest/gtest.h"
 
 namespace tessera::codegen::gpu {
@@ -23,6 +30,88 @@ TEST(LoopCopiesTest, FewTripsAreWrittenOut) {
   EXPECT_TRUE(copiesPay({.instructions = 30, .mostTrips = 3, .isCounted = true}));
   EXPECT_TRUE(copiesPay({.instructions = 60, .mostTrips = 2, .isCounted = true}));
   EXPECT_FALSE(copiesPay({.instructions = 60, .mostTrips = 3, .isCounted = true}));
+  EXPECT_TRUE(copiesPay({.instructions = 30, .mostTrips = 4, .isCounted = true}));
+  EXPECT_FALSE(copiesPay({.instructions = 35, .mostTrips = 4, .isCounted = true}));
+}
+
+// A loop of each of 64 threads from its number on: `step` on, as long as it is below %bound.
+std::string loopOf(const std::string &bound, int step, const std::string &body = "") {
+  llvm::LLVMContext context;
+  llvm::SMDiagnostic wrong;
+  auto module = llvm::parseAssemblyString(
+      "declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n"
+      "declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()\n"
+      "declare i32 @llvm.smin.i32(i32, i32)\n"
+      "define void @k(ptr %x, <16 x float> %v, i32 %data) {\n"
+      "entry:\n"
+      "  %thread = call range(i32 0, 64) i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n"
+      "  %block = call range(i32 0, 5) i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()\n" +
+          bound +
+          "  %any = icmp ult i32 %thread, %bound\n"
+          "  br i1 %any, label %before, label %end\n"
+          "before:\n  br label %loop\n"
+          "loop:\n"
+          "  %i = phi i32 [ %thread, %before ], [ %next, %loop ]\n"
+          "  %at = getelementptr <16 x float>, ptr %x, i32 %i\n" +
+          body + "  store <16 x float> %v, ptr %at\n  %next = add i32 %i, " + std::to_string(step) +
+          "\n"
+          "  %again = icmp ult i32 %next, %bound\n"
+          "  br i1 %again, label %loop, label %end\n"
+          "end:\n  ret void\n}\n",
+      wrong, context);
+  EXPECT_TRUE(module) << wrong.getMessage().str();
+  llvm::PassBuilder builder;
+  llvm::FunctionAnalysisManager analyses;
+  builder.registerFunctionAnalyses(analyses);
+  llvm::Function &function = *module->getFunction("k");
+  LoopCopiesPass().run(function, analyses);
+  EXPECT_FALSE(llvm::verifyFunction(function, &llvm::errs()));
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module->print(stream, nullptr);
+  return text;
+}
+
+bool isForbidden(const std::string &text) {
+  return text.find("llvm.loop.unroll.disable") != std::string::npos;
+}
+bool isCounted(const std::string &text) { return text.find("%trip = phi") != std::string::npos; }
+
+// Whether the guard before the loop lets a thread in makes no difference: it has two trips at most.
+TEST(LoopCopiesTest, TripsFollowFromRanges) {
+  const std::string rows = "  %b = shl nuw nsw i32 %block, 4\n"
+                           "  %left = sub nsw i32 68, %b\n"
+                           "  %rows = call i32 @llvm.smin.i32(i32 %left, i32 16)\n"
+                           "  %bound = mul nuw nsw i32 %rows, 8\n"; // 128 at most
+  EXPECT_TRUE(isForbidden(loopOf(rows, 64)));
+  EXPECT_TRUE(isForbidden(loopOf(rows, 43))); // three at most
+  EXPECT_FALSE(isForbidden(loopOf(rows, 42)));
+  EXPECT_FALSE(isForbidden(loopOf("  %bound = add i32 %data, 0\n", 64)));
+}
+
+// 64 threads have four trips each of 256 points, and four or three of 255.
+TEST(LoopCopiesTest, TripsOfAllThreadsAreCounted) {
+  std::string text = loopOf("  %bound = add i32 256, 0\n", 64);
+  EXPECT_TRUE(isCounted(text));
+  EXPECT_NE(text.find("icmp ne i32 %0, 4"), std::string::npos) << text;
+  EXPECT_FALSE(isCounted(loopOf("  %bound = add i32 255, 0\n", 64)));
+  EXPECT_FALSE(isCounted(loopOf("  %bound = add i32 512, 0\n", 64))); // ptxas would write out eight
+}
+
+// Each lane of a vector is an instruction.
+TEST(LoopCopiesTest, LanesAreInstructions) {
+  auto body = [](int sums) {
+    std::string text, before = "%v";
+    for (int i = 0; i < sums; ++i) {
+      std::string sum = "%s" + std::to_string(i);
+      text += "  " + sum + " = fadd <16 x float> " + before + ", %v\n";
+      before = sum;
+    }
+    return text;
+  };
+  const std::string unknown = "  %bound = add i32 %data, 0\n";
+  EXPECT_FALSE(isForbidden(loopOf(unknown, 64, body(1))));
+  EXPECT_TRUE(isForbidden(loopOf(unknown, 64, body(3))));
 }
 
 } // namespace
