@@ -1,8 +1,7 @@
 #include "compiler/plan/Choice.h"
 
-#include "lib/plan/Meshes.h"
+#include "compiler/plan/NoneFits.h"
 #include "lib/plan/Ranking.h"
-#include "lib/text/Quantity.h"
 
 #include <map>
 
@@ -14,6 +13,11 @@ bool isPossible(const Candidate &tried, MemoryBound bound) {
 
 bool fitsAsCounted(const Candidate &each, MemoryBound bound) {
   return !bound || each.bytes <= double(*bound);
+}
+
+const Candidate &leastCounted(llvm::ArrayRef<Candidate> candidates) {
+  return *llvm::min_element(
+      candidates, [](const Candidate &a, const Candidate &b) { return a.bytes < b.bytes; });
 }
 
 int64_t needed(const Candidate &each) {
@@ -65,21 +69,8 @@ void orderCandidates(std::vector<Candidate> &candidates, bool isLarge, MemoryBou
   candidates = std::move(ordered);
 }
 
-static std::string tooMuch(const Candidate &least, int64_t bound) {
-  std::string text =
-      "no plan fits into the " + text::bytes(uint64_t(bound)) +
-      " of each device: the least that one takes is --memory=" + std::to_string(needed(least)) +
-      ", on " + plan::meshText(least.onMesh->getMesh());
-  if (!least.tried.error.empty())
-    return text + " (" + least.tried.error + ")";
-  std::string largest;
-  for (const explain::AtPeak &each : llvm::ArrayRef(least.tried.atPeak).take_front(3))
-    largest +=
-        (largest.empty() ? "" : ", ") + text::bytes(uint64_t(each.bytes)) + " of " + each.name;
-  return text + (largest.empty() ? "" : "; largest at its peak: " + largest);
-}
-
-std::string choose(llvm::ArrayRef<Candidate> candidates, MemoryBound bound, Planned &planned) {
+std::string choose(llvm::ArrayRef<Candidate> candidates, MemoryBound bound, double given,
+                   Planned &planned) {
   std::map<std::string, const Candidate *> kinds;
   std::vector<const Candidate *> possible;
   const Candidate *least = nullptr, *failed = nullptr;
@@ -97,8 +88,9 @@ std::string choose(llvm::ArrayRef<Candidate> candidates, MemoryBound bound, Plan
       best = &each;
     possible.push_back(&each);
   }
-  if (possible.empty() && least)
-    return tooMuch(*least, bound.value_or(0));
+  bool isTooLarge = failed && failed->tried.isTooLarge;
+  if (possible.empty() && (least || isTooLarge))
+    return noneFits(candidates, least, bound.value_or(0), given);
   if (possible.empty())
     return failed ? failed->tried.error : "no plan was found";
   std::vector<plan::Ranked> ranked;

@@ -16,8 +16,12 @@ bool fitsAsCounted(const Candidate &each, MemoryBound bound);
 bool isPossible(const Candidate &tried, MemoryBound bound);
 // Bytes, of one that was tried.
 int64_t needed(const Candidate &tried);
+// Of all, tried or not, the one that holds least as the search counts; there must be one.
+const Candidate &leastCounted(llvm::ArrayRef<Candidate> candidates);
 
-// The best of those that were tried, and the best of each other kind; "", or why there is none.
-std::string choose(llvm::ArrayRef<Candidate> candidates, MemoryBound bound, Planned &planned);
+// The best of those that were tried, and the best of each other kind; "", or why there is none. `given`: bytes
+// that no plan is below; 0: not known.
+std::string choose(llvm::ArrayRef<Candidate> candidates, MemoryBound bound, double given,
+                   Planned &planned);
 
 } // namespace tessera::planning

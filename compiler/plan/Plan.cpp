@@ -5,6 +5,7 @@
 #include "compiler/DeepStack.h"
 #include "compiler/plan/Choice.h"
 #include "compiler/plan/Decisions.h"
+#include "compiler/plan/NoneFits.h"
 #include "compiler/plan/Reading.h"
 #include "compiler/plan/Search.h"
 #include "compiler/source/SourcePlaces.h"
@@ -12,6 +13,7 @@
 #include "lib/plan/Beside.h"
 #include "lib/plan/HiddenSearch.h"
 #include "lib/plan/Layouts.h"
+#include "lib/plan/LeastHeld.h"
 #include "lib/plan/LeastTrials.h"
 #include "lib/plan/Search.h"
 #include "lib/process/OutOfMemory.h"
@@ -45,12 +47,16 @@ public:
     if (result.error = chooseMeshes(source, request, name, meshes); !result.error.empty())
       return result;
     listener.began("plan");
-    if (!compilesSeveral()) // it is not compiled to say how much more it needs at least
-      result.error = refuseTooMuch(source, meshes.front().numDevices(), name);
-    if (!result.error.empty())
+    int64_t devices = meshes.front().numDevices();
+    given = leastGiven(source, devices);
+    // A large program is not compiled to say how much more it needs at least.
+    if (std::string wrong = givenTooMuch(given, bound.value_or(0), devices);
+        !wrong.empty() && !compilesSeveral()) {
+      result.error = errorOf(name, wrong);
       return result;
+    }
     if (compilesSeveral())
-      source.findWhatIsBeside(meshes.front().numDevices());
+      source.findWhatIsBeside(devices);
     source.folded = plan::foldedProgram(source.plain());
     search(meshes);
     const OnMesh *refined = nullptr; // a longer search was made on it
@@ -58,6 +64,7 @@ public:
       compileBest(source, candidates, request.effort);
     else
       refined = compileOne();
+    findLeastCounted();
     tryLeast();
     if (std::string wrong = chooseBest(); !wrong.empty()) {
       result.error = errorOf(name, wrong);
@@ -81,7 +88,7 @@ public:
   }
 
 private:
-  std::string chooseBest() { return choose(candidates, bound, planned); }
+  std::string chooseBest() { return choose(candidates, bound, given, planned); }
 
   plan::Options searchOptions() const {
     plan::Options asked;
@@ -189,11 +196,8 @@ private:
   void tryUntilOneFits(const Candidate &also) {
     constexpr size_t kMost = 2; // each takes as long as all of the search
     size_t tried = 0;
-    auto isPossibleAndTried = [&](const Candidate &each) {
-      return each.isTried && isPossible(each, bound);
-    };
     for (Candidate &each : candidates) {
-      if (tried == kMost || llvm::any_of(candidates, isPossibleAndTried))
+      if (tried == kMost || isAnyPossible())
         return;
       if (each.isTried || !each.isFound || !(&each == &also || fitsAsCounted(each, bound)))
         continue;
@@ -202,23 +206,52 @@ private:
     }
   }
 
-  // Where no plan fits: what they need at least, and whether that does.
+  bool isAnyPossible() const {
+    return llvm::any_of(
+        candidates, [&](const Candidate &each) { return each.isTried && isPossible(each, bound); });
+  }
+
+  // Of a large program one plan or a few are compiled, the quickest, and how little they can do with says
+  // nothing about others. So where none fits, a plan is searched for that holds least as counted.
+  void findLeastCounted() {
+    if (!bound || compilesSeveral() || isAnyPossible())
+      return;
+    const Candidate &least = leastCounted(candidates);
+    plan::AssignmentPrices &prices = pricesOn(*least.onMesh);
+    prices.setWeights({});
+    plan::LeastHeld held = plan::leastHeld(prices, least.folded, given);
+    Candidate counted;
+    counted.kind = nameOf(candidates, *least.onMesh, held.values);
+    counted.onMesh = least.onMesh;
+    counted.folded = std::move(held.values);
+    counted.lowerBound = least.lowerBound;
+    counted.leastComputing = least.leastComputing;
+    count(counted, prices, searchOptions());
+    lastPrices.reset(); // what is compiled next is large
+    candidates.push_back(std::move(counted));
+  }
+
+  // Where no plan fits: what they need at least, and whether that does. Of a large program of one, and of none
+  // where what is counted is out of reach.
   void tryLeast() {
+    if (!bound || isAnyPossible())
+      return;
+    if (!compilesSeveral() && !plan::isInReach(leastCounted(candidates).bytes, *bound))
+      return;
     std::vector<Candidate *> tooLarge;
-    for (Candidate &each : candidates) {
-      if (each.isTried && isPossible(each, bound))
-        return;
+    for (Candidate &each : candidates)
       if (each.isTried && each.tried.isTooLarge)
         tooLarge.push_back(&each);
-    }
     std::vector<plan::TooLarge> plans;
     for (const Candidate *each : tooLarge)
       plans.push_back({each->tried.peakBytes, each->tried.givenBytes});
-    plan::LeastTrials trials(plans, bound.value_or(0), source.plain().graph.ops.size());
+    plan::LeastTrials trials(plans, *bound, source.plain().graph.ops.size());
     while (std::optional<size_t> number = trials.next()) {
       Candidate &each = *tooLarge[*number];
       tryCandidate(source, each, {.fewest = !compilesSeveral(), .triesLeast = true});
       trials.needs(needed(each));
+      if (!compilesSeveral())
+        return;
     }
   }
 
@@ -310,6 +343,7 @@ private:
   Source source;
   SeparateCalls separate;
   MemoryBound bound;
+  double given = 0; // bytes that no plan is below; 0: not known
   std::deque<OnMesh> onMeshes;
   std::unique_ptr<plan::AssignmentPrices> lastPrices;
   std::vector<Candidate> candidates;

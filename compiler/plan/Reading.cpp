@@ -123,26 +123,18 @@ std::string chooseMeshes(const Source &source, const PlanRequest &request, llvm:
   return "";
 }
 
-std::string refuseTooMuch(const Source &source, int64_t devices, llvm::StringRef name) {
+double leastGiven(const Source &source, int64_t devices) {
   auto main = source.imported.get().lookupSymbol<func::FuncOp>("main");
   auto isOnHost = [](DictionaryAttr attributes) {
     return getMemory(attributes) == comm::Space::Host;
   };
   for (unsigned i = 0; i < main.getNumArguments(); ++i)
     if (isOnHost(main.getArgAttrDict(i)))
-      return "";
+      return 0;
   for (unsigned i = 0; i < main.getNumResults(); ++i)
     if (isOnHost(main.getResultAttrDict(i)))
-      return "";
-  int64_t bound = scheduleOf(*source.imported).memory.value_or(0);
-  double given = plan::leastGivenBytes(source.plain(), devices);
-  if (!bound || given <= double(bound))
-    return "";
-  return errorOf(name, "no plan fits into the " + text::bytes(uint64_t(bound)) +
-                           " of each device: what the program is given and gives back takes " +
-                           text::bytes(uint64_t(given)) + " of each of " +
-                           text::counted(uint64_t(devices), "device") +
-                           ", in as many parts as there are");
+      return 0;
+  return plan::leastGivenBytes(source.plain(), devices);
 }
 
 } // namespace tessera::planning

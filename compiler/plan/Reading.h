@@ -19,7 +19,8 @@ std::string readSource(Road &road, llvm::StringRef text, llvm::StringRef name, S
 std::string chooseMeshes(const Source &source, const PlanRequest &request, llvm::StringRef name,
                          std::vector<sharding::Mesh> &meshes);
 
-// Of a program that is given more than there is, on any mesh, how much that is.
-std::string refuseTooMuch(const Source &source, int64_t devices, llvm::StringRef name);
+// Bytes that any plan takes of each device: what the program is given and gives back. 0 where some of it lies
+// in the host's memory.
+double leastGiven(const Source &source, int64_t devices);
 
 } // namespace tessera::planning

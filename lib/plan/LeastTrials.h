@@ -21,6 +21,10 @@ struct TooLarge {
   int64_t givenBytes = 0; // arguments and results: no program of the plan needs less
 };
 
+// Whether a plan may fit that holds `counted` bytes, as the search counts, with nothing computed again. A rule,
+// not a proof.
+bool isInReach(double counted, int64_t bound);
+
 class LeastTrials {
 public:
   // `ops`: of the program that is planned.

@@ -48,4 +48,9 @@ TEST(LeastTrials, WhatIsNotKnownRulesNoneOut) {
   EXPECT_EQ(asked({plans, 10, 10}, {0, 0}), (std::vector<size_t>{0, 1}));
 }
 
+TEST(LeastTrials, WhatIsAboveThreeTimesTheBoundIsOutOfReach) {
+  EXPECT_TRUE(isInReach(30, 10));
+  EXPECT_FALSE(isInReach(31, 10));
+}
+
 } // namespace

@@ -4,6 +4,7 @@
 #include "EinsumProgram.h"
 #include "Products.h"
 #include "RandomPrograms.h"
+#include "lib/plan/LeastHeld.h"
 #include "lib/plan/Memory.h"
 
 #include <gtest/gtest.h>
@@ -43,6 +44,30 @@ TEST(Memory, WhatIsGivenTakesAtLeast) {
   EXPECT_DOUBLE_EQ(leastGivenBytes(of.program, 4), 2 * array / 4);
   of.program.values[w].donated = true; // more than there are results
   EXPECT_DOUBLE_EQ(leastGivenBytes(of.program, 4), 2 * array / 4);
+}
+
+// A network whose quickest plan keeps every weight whole: with each in parts a device holds a fraction, which
+// is found from there, near to what no plan is below.
+TEST(Memory, LeastIsFoundFromAPlanThatHoldsMost) {
+  Products of;
+  int32_t x = of.argument({64, 4096}), up = of.argument({4096, 4096}),
+          down = of.argument({4096, 4096});
+  of.give(of.product(of.product(x, up), down));
+  Mesh mesh = meshOf({8});
+  cost::Topology links = fastLinks();
+  AssignmentPrices prices(of.program, mesh, links);
+  Assignment whole;
+  for (int32_t v = 0; v < int32_t(of.program.values.size()); ++v)
+    whole.push_back(sharding::TensorSharding::replicatedOver(2));
+  double given = leastGivenBytes(of.program, 8);
+  prices.seconds(whole);
+  double most = prices.fitted(whole, 0).bytes;
+  LeastHeld least = leastHeld(prices, whole, given);
+  EXPECT_GT(most, 7 * given);
+  EXPECT_GE(least.bytes, given);
+  EXPECT_LT(least.bytes, 1.6 * given);
+  prices.seconds(least.values);
+  EXPECT_DOUBLE_EQ(prices.fitted(least.values, least.bytes).bytes, least.bytes);
 }
 
 // A weight that the first and the last product read, gathered for both: between them it may be given up.
