@@ -232,9 +232,10 @@ def columns_then_rows():
 
 def sequence_between():
     """As above, with a length that divides: in the place of each sum a reduce-scatter and an all-gather, so that norms and
-    residuals are computed in parts. The input is given whole, so that its first gather may be left out."""
+    residuals are computed in parts. The input is given whole, so that its first gather may be left out. Along one axis: with
+    two, what is gathered over one hides better, by 2% of the step."""
     loss, weights, x = transformer(1024, 1)
-    made = plan(descent(loss), (weights, x), FAST, "--devices=4", donate=0)
+    made = plan(descent(loss), (weights, x), FAST, "--mesh=x=4", donate=0)
     (axis,) = made.sizes
     assert is_megatron(made, axis, 0) and is_megatron(made, axis, 1), made
     assert made.large("reduce-scatter") == 4 * len(weights) - 1 and made.large("all-gather") <= 4 * len(weights), made
