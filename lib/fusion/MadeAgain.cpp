@@ -28,6 +28,21 @@ bool isOfWhatAllRead(const GraphFacts &nodes, const KernelGroups &kernels, int n
            llvm::any_of(kernels.membersOf(user.node),
                         [&](const Member &m) { return m.group == group && isInStep(m, kernels); });
   };
+  // Whether nobody but `members` reads an operand, at the same places: otherwise it may have to be
+  // written for others, and held for these.
+  auto isTheirsAlone = [&](int operand) {
+    return llvm::all_of(nodes.usersOf(operand), [&](const Edge &user) {
+      if (llvm::is_contained(made, user.node))
+        return true;
+      return user.use == Use::Once && nodes[user.node].kind != NodeKind::Outside &&
+             !kernels.isKept(user.node) &&
+             llvm::all_of(kernels.membersOf(user.node), [&](const Member &reader) {
+               return isInStep(reader, kernels) && llvm::any_of(members, [&](const Member &m) {
+                        return m.group == reader.group;
+                      });
+             });
+    });
+  };
   int expensive = 0;
   for (size_t next = 0; next < made.size(); ++next) {
     const Node &node = nodes[made[next]];
@@ -46,7 +61,7 @@ bool isOfWhatAllRead(const GraphFacts &nodes, const KernelGroups &kernels, int n
       });
       if (isReadByAll)
         continue;
-      if (!isPointwise(operand.kind))
+      if (!isPointwise(operand.kind) || !isTheirsAlone(edge.node))
         return false;
       made.push_back(edge.node);
     }

@@ -5,8 +5,9 @@
 //             |                     +-- B: g * s * (1 + h - h s)   h and h * s, and B makes s of h
 //             +-- A, B
 //
-// An array less to hold, to write and to read. An element of a function or two takes less than that
-// from memory; arrays that a cache holds between their kernels are read faster than computed.
+// An array less to hold, to write and to read, as nobody else reads what lies between s and h. An
+// element of a function or two takes less than that from memory; arrays that a cache holds between
+// their kernels are read faster than computed.
 #pragma once
 
 #include "lib/fusion/KernelGroups.h"
