@@ -178,7 +178,7 @@ def SignsOfMaxima : Pass<"tessera-signs-of-maxima", "::mlir::ModuleOp"> {
     ```mlir
     %s = stablehlo.compare GT, %y, %zeros
     ```
-    The bits are the same, NaN included, and neither `%x` nor an array of signs is kept for the backward pass. Only where a product reads `%y` and a value that the signs' readers are computed of, too: otherwise `%y` would be kept for its signs.
+    The bits are the same, NaN included, and neither `%x` nor an array of signs is kept for the backward pass. Only where a product reads `%y` and a value that is computed of `%y` and that the signs' readers are computed of: otherwise, as where `%w` stays as it is, `%y` would be kept for its signs.
   }];
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }

@@ -7,6 +7,7 @@
 
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace tessera {
 #define GEN_PASS_DEF_SIGNSOFMAXIMA
@@ -22,8 +23,27 @@ static Operation *behindViews(Value value) {
   return op;
 }
 
+// Whether `values` are computed of one of `sought`, as far as `mostOps` ops behind `first` tell,
+// nearest first.
+static bool areComputedOf(ArrayRef<Value> values, Operation *first,
+                          const SmallPtrSetImpl<Operation *> &sought, size_t mostOps) {
+  SmallVector<Value, 16> work(values);
+  SmallPtrSet<Operation *, 16> seen;
+  for (size_t next = 0; next < work.size() && seen.size() < mostOps; ++next) {
+    Operation *op = work[next].getDefiningOp();
+    if (sought.contains(op))
+      return true;
+    if (op && op->getBlock() == first->getBlock() && first->isBeforeInBlock(op) &&
+        seen.insert(op).second)
+      llvm::append_range(work, op->getOperands());
+  }
+  return false;
+}
+
+using Ops = SmallPtrSet<Operation *, 8>;
+
 // The ops behind the other operands of products that read `value`.
-static void collectFactors(Value value, SmallPtrSetImpl<Operation *> &factors) {
+static void collectFactors(Value value, Ops &factors) {
   for (Operation *user : value.getUsers()) {
     if (isa<ReshapeOp, TransposeOp, ConvertOp>(user))
       collectFactors(user->getResult(0), factors);
@@ -33,68 +53,86 @@ static void collectFactors(Value value, SmallPtrSetImpl<Operation *> &factors) {
   }
 }
 
-// Whether some product needs `maximum` at a time when what reads `signs` is still to be computed: both
-// are computed of one gradient. Otherwise the maximum would be held for its signs.
-static bool isThereAnyway(MaxOp maximum, CompareOp signs) {
-  constexpr size_t mostOps = 64; // a product, its bias, a norm and a residual's sum between them
-  SmallPtrSet<Operation *, 8> factors;
+// Those that are computed of `maximum`: their products come when they do. A weight isn't, though it
+// may be gathered or computed behind the maximum: its product comes at once.
+static Ops laterFactors(MaxOp maximum) {
+  constexpr size_t mostOps = 256; // some times the 66 between a gradient and its layer in a ResNet
+  Ops factors, later, sought;
+  sought.insert(maximum);
   collectFactors(maximum, factors);
-  SmallVector<Operation *, 16> work;
-  SmallPtrSet<Operation *, 16> seen;
-  auto push = [&](Value value) {
-    Operation *op = value.getDefiningOp();
-    if (op && op != maximum && op->getBlock() == maximum->getBlock() &&
-        maximum->isBeforeInBlock(op) && op != signs && seen.insert(op).second)
-      work.push_back(op);
-  };
+  for (Operation *op : factors)
+    if (op && op != maximum &&
+        areComputedOf(llvm::to_vector(op->getOperands()), maximum, sought, mostOps))
+      later.insert(op);
+  return later;
+}
+
+// Whether some product needs `maximum` at a time when what reads `signs` is still to be computed:
+// both are computed of one gradient. Otherwise the maximum would be held for its signs.
+static bool isThereAnyway(MaxOp maximum, const Ops &factors, CompareOp signs) {
+  constexpr size_t mostOps = 64; // a product, its bias, a norm and a residual's sum between them
+  SmallVector<Value, 16> values;
   for (Operation *reader : signs->getUsers())
     if (reader->getBlock() == maximum->getBlock())
-      llvm::for_each(reader->getOperands(), push);
-  for (size_t next = 0; next < work.size() && next < mostOps; ++next) {
-    if (factors.contains(work[next]))
-      return true;
-    llvm::for_each(work[next]->getOperands(), push);
+      llvm::append_range(values, reader->getOperands());
+  return areComputedOf(values, maximum, factors, mostOps);
+}
+
+// What x may be compared with, as it is known by: constants of one number by that.
+using Bound = const void *;
+static Bound boundOf(Value value) {
+  DenseElementsAttr numbers;
+  bool isNumber = matchPattern(value, m_Constant(&numbers)) && numbers.isSplat();
+  return isNumber ? numbers.getAsOpaquePointer() : value.getAsOpaquePointer();
+}
+
+static bool asksForSigns(CompareOp op) {
+  ComparisonDirection direction = op.getComparisonDirection();
+  return (direction == ComparisonDirection::GT || direction == ComparisonDirection::LE) &&
+         op.getCompareType() != ComparisonType::TOTALORDER;
+}
+
+using SignsByMaximum = llvm::MapVector<Operation *, SmallVector<CompareOp, 1>>;
+static SignsByMaximum collectSigns(Block &block) {
+  DenseMap<std::pair<Value, Bound>, MaxOp> maxima;
+  for (auto op : block.getOps<MaxOp>()) {
+    maxima.try_emplace({op.getLhs(), boundOf(op.getRhs())}, op);
+    maxima.try_emplace({op.getRhs(), boundOf(op.getLhs())}, op);
   }
-  return false;
+  SignsByMaximum signs;
+  if (maxima.empty())
+    return signs;
+  for (auto op : block.getOps<CompareOp>())
+    if (asksForSigns(op))
+      if (MaxOp maximum = maxima.lookup({op.getLhs(), boundOf(op.getRhs())}))
+        signs[maximum].push_back(op);
+  return signs;
 }
 
-static bool isSame(Value a, Value b) {
-  DenseElementsAttr left, right;
-  return a == b || (matchPattern(a, m_Constant(&left)) && matchPattern(b, m_Constant(&right)) &&
-                    left.isSplat() && left == right);
-}
-
-static MaxOp maximumOf(CompareOp signs) {
-  auto direction = signs.getComparisonDirection();
-  if ((direction != ComparisonDirection::GT && direction != ComparisonDirection::LE) ||
-      signs.getCompareType() == ComparisonType::TOTALORDER)
-    return {};
-  for (Operation *user : signs.getLhs().getUsers())
-    if (auto maximum = dyn_cast<MaxOp>(user))
-      if (maximum->getBlock() == signs->getBlock() &&
-          ((maximum.getLhs() == signs.getLhs() && isSame(maximum.getRhs(), signs.getRhs())) ||
-           (maximum.getRhs() == signs.getLhs() && isSame(maximum.getLhs(), signs.getRhs()))))
-        return maximum;
-  return {};
+static void readOff(MaxOp maximum, CompareOp signs) {
+  if (signs->isBeforeInBlock(maximum)) {
+    DominanceInfo dominance;
+    bool hasOperands = llvm::all_of(maximum->getOperands(), [&](Value operand) {
+      return dominance.properlyDominates(operand, signs);
+    });
+    if (!hasOperands)
+      return;
+    maximum->moveBefore(signs);
+  }
+  signs.getLhsMutable().assign(maximum);
 }
 
 namespace {
 struct SignsOfMaxima : impl::SignsOfMaximaBase<SignsOfMaxima> {
   void runOnOperation() override {
-    getOperation()->walk([](CompareOp signs) {
-      MaxOp maximum = maximumOf(signs);
-      if (!maximum || !isThereAnyway(maximum, signs))
-        return;
-      if (signs->isBeforeInBlock(maximum)) {
-        DominanceInfo dominance;
-        bool hasOperands = llvm::all_of(maximum->getOperands(), [&](Value operand) {
-          return dominance.properlyDominates(operand, signs);
-        });
-        if (!hasOperands)
-          return;
-        maximum->moveBefore(signs);
+    getOperation()->walk([](Block *block) {
+      for (auto &[op, comparisons] : collectSigns(*block)) {
+        auto maximum = cast<MaxOp>(op);
+        Ops factors = laterFactors(maximum);
+        for (CompareOp signs : comparisons)
+          if (isThereAnyway(maximum, factors, signs))
+            readOff(maximum, signs);
       }
-      signs.getLhsMutable().assign(maximum);
     });
   }
 };

@@ -47,6 +47,44 @@ func.func @pooled(%x: tensor<8x4xf32>, %g: tensor<8x4xf32>) -> (tensor<8x4xf32>,
   return %exp, %dx : tensor<8x4xf32>, tensor<8x4xf32>
 }
 
+// The weight is made behind the maximum, and no product of the gradient reads that.
+// CHECK-LABEL: @frozen
+// CHECK: stablehlo.compare GT, %arg0,
+func.func @frozen(%x: tensor<8x4xf32>, %a: tensor<4x4xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>) {
+  %zeros = stablehlo.constant dense<0.0> : tensor<8x4xf32>
+  %y = stablehlo.maximum %x, %zeros : tensor<8x4xf32>
+  %signs = stablehlo.compare GT, %x, %zeros : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xi1>
+  %w = stablehlo.tanh %a : tensor<4x4xf32>
+  %p = stablehlo.dot_general %y, %w, contracting_dims = [1] x [0] : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+  %t = stablehlo.sine %p : tensor<8x4xf32>
+  %dy = stablehlo.dot_general %t, %w, contracting_dims = [1] x [1] : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+  %dx = stablehlo.select %signs, %dy, %zeros : tensor<8x4xi1>, tensor<8x4xf32>
+  return %p, %dx : tensor<8x4xf32>, tensor<8x4xf32>
+}
+
+// Of several maxima of one value each comparison reads its own.
+// CHECK-LABEL: @several
+// CHECK-DAG: %[[A:.*]] = stablehlo.maximum %arg0, %[[ZEROS:.*]] :
+// CHECK-DAG: %[[B:.*]] = stablehlo.maximum %arg0, %[[ONES:.*]] :
+// CHECK-DAG: stablehlo.compare GT, %[[A]], %[[ZEROS]]
+// CHECK-DAG: stablehlo.compare GT, %[[B]], %[[ONES]]
+func.func @several(%x: tensor<8x4xf32>, %g: tensor<8x4xf32>) -> (tensor<4x4xf32>, tensor<8x4xf32>) {
+  %zeros = stablehlo.constant dense<0.0> : tensor<8x4xf32>
+  %ones = stablehlo.constant dense<1.0> : tensor<8x4xf32>
+  %a = stablehlo.maximum %x, %zeros : tensor<8x4xf32>
+  %b = stablehlo.maximum %x, %ones : tensor<8x4xf32>
+  %as = stablehlo.compare GT, %x, %zeros : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xi1>
+  %bs = stablehlo.compare GT, %x, %ones : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xi1>
+  %sum = stablehlo.add %a, %b : tensor<8x4xf32>
+  %t = stablehlo.multiply %sum, %g : tensor<8x4xf32>
+  %da = stablehlo.dot_general %a, %t, contracting_dims = [0] x [0] : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+  %db = stablehlo.dot_general %b, %t, contracting_dims = [0] x [0] : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+  %dw = stablehlo.add %da, %db : tensor<4x4xf32>
+  %ta = stablehlo.select %as, %t, %zeros : tensor<8x4xi1>, tensor<8x4xf32>
+  %dx = stablehlo.select %bs, %t, %ta : tensor<8x4xi1>, tensor<8x4xf32>
+  return %dw, %dx : tensor<4x4xf32>, tensor<8x4xf32>
+}
+
 // x >= 0 is no question of max(x, 0), nor is a total order, nor another bound.
 // CHECK-LABEL: @others
 // CHECK: stablehlo.compare GE, %arg0,
