@@ -20,15 +20,29 @@ static double hiddenSeconds(const RingProduct &ring) {
   return static_cast<double>(ring.shards - 1) * std::min(ring.part, ring.shift);
 }
 
-bool paysAsRing(const RingProduct &ring, bool memoryCounts) {
-  double whole = wholeSeconds(ring);
-  double saved = std::min(whole - ringSeconds(ring), hiddenSeconds(ring));
+static double savedSeconds(const RingProduct &ring) {
+  return std::min(wholeSeconds(ring) - ringSeconds(ring), hiddenSeconds(ring));
+}
+
+// So much of what takes so long.
+static bool pays(const RingProduct &ring, bool memoryCounts, double saved, double whole) {
   if (saved <= kLeastGain * whole)
     return false;
   double more = ring.ringBytes - ring.wholeBytes - ring.room;
   double peak = std::max(ring.peakBytes, ring.wholeBytes);
   double seconds = std::max(ring.blockSeconds, whole);
   return !memoryCounts || more <= 0 || (1 + more / peak) * (seconds - saved) < seconds;
+}
+
+bool paysAsRing(const RingProduct &ring, bool memoryCounts) {
+  return pays(ring, memoryCounts, savedSeconds(ring), wholeSeconds(ring));
+}
+
+// The most that may be saved, of the least that it may take.
+bool mayPayAsRing(const RingProduct &ring, bool memoryCounts) {
+  RingProduct alone = ring;
+  alone.hideable = 0;
+  return pays(ring, memoryCounts, savedSeconds(alone), ring.product);
 }
 
 } // namespace tessera::cost

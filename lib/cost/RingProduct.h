@@ -31,8 +31,10 @@ double ringSeconds(const RingProduct &ring);
 // No more is saved than is hidden: what else differs is how exact the prices of products and of the
 // cores' own part are, and where cores do all that is exchanged nothing is hidden.
 // Where memory counts, each percent that the block takes more has to save a percent of its time; a
-// part of the product's has to be saved anyway, as neither is exact. What does not pay with nothing hideable
-// does not pay with more.
+// part of the product's has to be saved anyway, as neither is exact.
 bool paysAsRing(const RingProduct &ring, bool memoryCounts);
+// Whether it pays with anything hideable at all. With more of that less is saved, until no more is
+// than travels beside the products; from there on as much is, of less time.
+bool mayPayAsRing(const RingProduct &ring, bool memoryCounts);
 
 } // namespace tessera::cost

@@ -69,8 +69,8 @@ private:
     links::Route route = topology.routeOf(mesh, axes.toAxisRefs(mesh));
     return tile > 1 && route.links == (route.forward | route.back);
   }
-  // What is the same for products before and after their collective, however it is taken apart; without what
-  // hides it.
+  // What is the same for products before and after their collective, however it is taken apart;
+  // without what hides it.
   cost::RingProduct describe(Operation *collective) const {
     auto axes = collective->getAttrOfType<comm::AxesAttr>("axes");
     OpSeconds whole = beside.of(collective);
@@ -91,13 +91,14 @@ private:
         step.cores + kKernelsOfTrip * device.launch() + kInstructionsOfTrip * device.instruction();
     return ring;
   }
-  // What hides the collective is looked for among a thousand ops around it: once, and only where the ring would
-  // pay if nothing did.
+  // What hides the collective is looked for among a thousand ops around it: once, and only where the
+  // ring may pay at all.
   bool pays(cost::RingProduct &ring, Operation *collective, std::optional<double> &hideable) const {
-    ring.hideable = hideable.value_or(0);
-    if (hideable || !cost::paysAsRing(ring, memoryCounts))
-      return cost::paysAsRing(ring, memoryCounts);
-    ring.hideable = *(hideable = beside.hideable(collective));
+    if (!cost::mayPayAsRing(ring, memoryCounts))
+      return false;
+    if (!hideable)
+      hideable = beside.hideable(collective);
+    ring.hideable = *hideable;
     return cost::paysAsRing(ring, memoryCounts);
   }
   cost::RingProduct shifting(const cost::RingProduct &ring, comm::AxesAttr axes,
@@ -183,7 +184,8 @@ void Rings::tryGather(comm::AllGatherOp gather) {
   found.replaceAll(replaced, [&](Operation *op) { forget(op); });
 }
 
-// Time of the products whose result's rows are computed in `parts` parts, `lanes` of them at a time.
+// Time of the products whose result's rows are computed in `parts` parts, `lanes` of them at a
+// time.
 void price(cost::RingProduct &ring, const DeviceSeconds &device, const LiveBytes &live,
            const RowsOf &rows, double parts, double lanes = 1) {
   for (stablehlo::DotGeneralOp dot : rows.products()) {

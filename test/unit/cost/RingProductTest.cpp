@@ -33,22 +33,35 @@ TEST(RingProduct, GainsNothingWhereTheCollectiveIsHiddenAnyway) {
   EXPECT_FALSE(paysAsRing(ring, true));
 }
 
-// So that what hides is looked for only where the ring pays with nothing beside.
-TEST(RingProduct, PaysLessTheMoreHides) {
+// What hides is looked for only where the ring may pay, which misses none.
+TEST(RingProduct, MayPayWhereItPaysWithSomethingHideable) {
+  int without = 0, with = 0;
   for (double block : {0.0, 12.0, 100.0})
     for (double part : {2.0, 3.0, 5.0})
-      for (double bytes : {100.0, 130.0, 155.0, 200.0}) {
-        RingProduct ring = four();
-        ring.blockSeconds = block, ring.part = part;
-        ring.wholeBytes = 100, ring.ringBytes = bytes;
-        bool paid = true;
-        for (double hideable = 0; hideable <= 10; hideable += 0.25) {
-          ring.hideable = hideable;
-          bool pays = paysAsRing(ring, true);
-          EXPECT_FALSE(pays && !paid) << block << " " << part << " " << bytes << " " << hideable;
-          paid = pays;
+      for (double shift : {0.0, 0.05, 0.1, 0.2, 0.5, 8.0 / 3})
+        for (double bytes : {90.0, 102.0, 104.0, 130.0, 155.0, 200.0}) {
+          RingProduct ring = four();
+          ring.blockSeconds = block, ring.part = part, ring.shift = shift;
+          ring.wholeBytes = 100, ring.ringBytes = bytes;
+          bool pays = false, alone = paysAsRing(ring, true);
+          for (ring.hideable = 0; ring.hideable <= 10; ring.hideable += 0.25)
+            pays |= paysAsRing(ring, true);
+          EXPECT_LE(pays, mayPayAsRing(ring, true))
+              << block << " " << part << " " << shift << " " << bytes;
+          without += alone, with += pays && !alone;
         }
-      }
+  EXPECT_GT(without, 0);
+  EXPECT_GT(with, 0) << "what is saved is bounded, and the whole takes less the more hides";
+}
+
+TEST(RingProduct, MayNotPayWhereNothingTravelsBeside) {
+  RingProduct ring = four();
+  EXPECT_TRUE(mayPayAsRing(ring, true));
+  ring.shift = 0;
+  EXPECT_FALSE(mayPayAsRing(ring, false));
+  ring = four();
+  ring.part = 5; // longer than the product and the collective together
+  EXPECT_FALSE(mayPayAsRing(ring, false));
 }
 
 TEST(RingProduct, CountsWhatTheLoopAdds) {
