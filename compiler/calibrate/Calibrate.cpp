@@ -17,6 +17,7 @@ namespace {
 
 using calibration::CollectiveProgram;
 using calibration::Compiled;
+using calibration::ExchangeProgram;
 using calibration::Program;
 
 // What is known of the machine without measuring.
@@ -69,7 +70,7 @@ public:
     std::vector<CollectiveProgram> collectives;
     if (options.process)
       collectives = programsOfLinks(options.process->size);
-    std::vector<Program> exchanges;
+    std::vector<ExchangeProgram> exchanges;
     if (!options.process)
       exchanges = calibration::exchangePrograms(4 * cores, options.quick);
     std::vector<Program> shared =
@@ -91,15 +92,13 @@ public:
     std::vector<cost::Observation> observed = observe(all);
     if (!result.error.empty())
       return std::move(result);
+    for (const Program &program : all)
+      result.texts.push_back(program.text);
     addExchanges(exchanges, observed);
     if (!result.error.empty())
       return std::move(result);
     topology.device = cost::fitRates(topology.device, observed);
     result.observed = std::move(observed);
-    for (const Program &program : all)
-      result.texts.push_back(program.text);
-    for (size_t i = 0; i < exchanges.size() / 2; ++i)
-      result.texts.push_back(exchanges[i].text);
     if (options.process)
       findLinks(collectives);
     else
@@ -155,22 +154,29 @@ private:
 
   // What steps take longer with a collective than without: what they compute beside, a few percent of
   // which would be as much, is in both.
-  void addExchanges(const std::vector<Program> &programs, std::vector<cost::Observation> &to) {
-    std::vector<cost::Observation> observed = observe(programs);
+  void addExchanges(const std::vector<ExchangeProgram> &programs,
+                    std::vector<cost::Observation> &to) {
+    size_t named = result.names.size();
+    std::vector<cost::Observation> observed =
+        observe(std::vector<Program>(programs.begin(), programs.end()));
+    result.names.resize(named);
     if (!result.error.empty())
       return;
-    size_t count = observed.size() / 2; // with, then without
-    result.names.resize(result.names.size() - count);
-    for (size_t i = 0; i < count; ++i)
-      to.push_back(cost::exchangeAlone(observed[i], observed[count + i]));
+    for (size_t i = 0; i < programs.size(); ++i) {
+      if (programs[i].without == i)
+        continue;
+      to.push_back(cost::exchangeAlone(observed[i], observed[programs[i].without]));
+      result.names.push_back(programs[i].name);
+      result.texts.push_back(programs[i].text);
+    }
   }
 
   // What collectives take beside their kernels is the links'.
   void findLinks(const std::vector<CollectiveProgram> &programs) {
     cost::Topology &topology = result.topology;
     cost::DeviceRates &rates = topology.device;
-    rates.kernels.erase(nameOf(cost::Term::Exchanged));
-    rates.kernels.erase(nameOf(cost::Term::Combined));
+    for (cost::Term ofCores : {cost::Term::Exchanged, cost::Term::Combined, cost::Term::TakenBack})
+      rates.kernels.erase(nameOf(ofCores));
     rates.meetingSeconds = 0;
     topology.computingAtOnce = 0; // each process on cores of its own, as it was measured
     topology.spaces.clear();      // how many processes share a machine's memory is not known

@@ -142,8 +142,8 @@ std::vector<CollectiveProgram> collectivePrograms(int64_t devices, int64_t group
   return all;
 }
 
-std::vector<Program> exchangePrograms(int64_t devices, bool quick) {
-  std::vector<Program> with, without;
+std::vector<ExchangeProgram> exchangePrograms(int64_t devices, bool quick) {
+  std::vector<ExchangeProgram> all;
   std::string groups = groupsText(devices, devices);
   llvm::SmallVector<int64_t> sizes{1 << 14};
   if (!quick)
@@ -151,17 +151,17 @@ std::vector<Program> exchangePrograms(int64_t devices, bool quick) {
   for (int64_t size : sizes) {
     int64_t rows = std::max(size / 16 / devices, int64_t{1}) * devices;
     std::vector<Carried> carried{{tensor({rows, 16}), "%next"}, {tensor({kBeside}), "%kept"}};
-    auto add = [&](std::vector<Program> &to, const std::string &name, const std::string &lines) {
+    size_t without = all.size();
+    auto add = [&](const std::string &name, const std::string &lines) {
       std::string full = name + " " + std::to_string(devices) + "x" + std::to_string(size);
-      to.push_back({full, manualText(devices, 24, carried, lines + besideText(rows)), devices, 0});
+      all.push_back({{full, manualText(devices, 24, carried, lines + besideText(rows)), devices, 0},
+                     without});
     };
-    for (auto [name, kind] : kKinds) {
-      add(with, std::string(name) + " in a step", collectiveText(kind, groups, devices, rows));
-      add(without, std::string("no ") + name, aloneText(rows));
-    }
+    add("no collective", aloneText(rows));
+    for (auto [name, kind] : kKinds)
+      add(std::string(name) + " in a step", collectiveText(kind, groups, devices, rows));
   }
-  llvm::append_range(with, std::move(without));
-  return with;
+  return all;
 }
 
 } // namespace tessera::calibration

@@ -40,12 +40,14 @@ double CacheWalk::held(uint64_t begin, uint64_t end, double sharers) {
   return warm;
 }
 
-double CacheWalk::take(uint64_t begin, uint64_t end) {
+double CacheWalk::take(uint64_t begin, uint64_t end, double bytes) {
   if (begin >= end)
     return 0;
-  double bytes = held(begin, end, 1);
+  double all = static_cast<double>(end - begin), warm = held(begin, end, 1);
+  if (bytes < all)
+    return warm * bytes / all;
   forget(begin, end);
-  return bytes;
+  return warm;
 }
 
 double CacheWalk::touch(uint64_t begin, uint64_t end, double seen, double sharers) {

@@ -38,8 +38,9 @@ public:
   double touch(uint64_t begin, uint64_t end, double seen, double sharers = 1);
   // Another core has written [begin, end).
   void forget(uint64_t begin, uint64_t end);
-  // How many of [begin, end) it holds; from now on none.
-  double take(uint64_t begin, uint64_t end);
+  // How many of so many bytes of [begin, end) it holds. All of them it gives up; a part is another one
+  // each time, and of any as much is held as of all.
+  double take(uint64_t begin, uint64_t end, double bytes);
   // Others use the cache in between.
   void pass(double bytes) { clock_ += bytes; }
 

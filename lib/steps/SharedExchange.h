@@ -1,5 +1,6 @@
 // Which collectives of devices in one process are handed to idle workers, and in what parts. The
-// runtime decides by it, and the compiler predicts by it. Needs nothing else.
+// runtime decides by it, and the compiler predicts by it; of bytes in short rows the runtime counts
+// more (runtime/comm/local/Work.cpp), the compiler does not know of them. Needs nothing else.
 #pragma once
 
 #include <cmath>

@@ -195,11 +195,9 @@ private:
     Price &price = at(dispatch);
     const cost::DeviceRates &rates = topology.device;
     price.terms = cost::termsOf(rates, work, missed);
-    if (double others = othersOfAll(); others > 0)
-      for (Value output : dispatch.getOutputs()) {
-        Place place = addressOf(output);
-        price.terms[cost::Term::TakenBack] += others * exchanged.take(place.begin, place.end);
-      }
+    for (auto [output, array] :
+         llvm::zip(dispatch.getOutputs(), llvm::ArrayRef(work.arrays).drop_front(inputs)))
+      price.terms[cost::Term::TakenBack] += takenBack(output, array.bytes);
     if (usesTiles)
       price.terms = cost::besideTiles(rates, price.terms);
     price.seconds = cost::isGpu(rates) // whose grids are blocks of threads
@@ -209,10 +207,14 @@ private:
     price.hasProducts = !work.products.empty();
   }
 
-  // Which part of all cores the others are; none where each device has a memory of its own.
-  double othersOfAll() const {
+  // Of bytes that are written, those whose lines another core has; none where each device has a
+  // memory of its own.
+  double takenBack(Value buffer, double bytes) {
     double all = double(std::min(topology.computingAtOnce, devices));
-    return all > 1 ? 1 - 1 / all : 0;
+    if (all <= 1)
+      return 0;
+    Place place = addressOf(buffer);
+    return (1 - 1 / all) * exchanged.take(place.begin, place.end, bytes);
   }
 
   // The input whose buffer an output is written to, at the same time as that is read.
@@ -237,7 +239,10 @@ private:
     cost::Missed missed[] = {touch(copy.getFrom(), bytes), touch(copy.getTo(), bytes)};
     Price &price = at(copy);
     price.terms = cost::termsOf(topology.device, work, missed);
-    price.seconds = cost::kernelSeconds(topology.device, work, missed);
+    price.terms[cost::Term::TakenBack] += takenBack(copy.getTo(), bytes);
+    price.seconds = cost::isGpu(topology.device)
+                        ? cost::kernelSeconds(topology.device, work, missed)
+                        : alone(price.terms, work);
   }
 
   // What cores read and write where devices share a memory; nothing on machines with links.

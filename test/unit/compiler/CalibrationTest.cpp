@@ -41,12 +41,14 @@ TEST(Calibration, EveryKindOfWorkIsMeasured) {
 
 // What devices exchange is told by the same step without, which does all else as often.
 TEST(Calibration, StepsDifferByTheirExchange) {
-  std::vector<Program> programs = exchangePrograms(8, true);
-  size_t count = programs.size() / 2;
-  ASSERT_EQ(count, 3u);
-  for (size_t i = 0; i < count; ++i) {
-    cost::Terms with = termsOf(programs[i]), without = termsOf(programs[count + i]);
-    EXPECT_GT(with[cost::Term::Exchanged] + with[cost::Term::Combined], 0) << programs[i].name;
+  std::vector<ExchangeProgram> programs = exchangePrograms(8, true);
+  ASSERT_EQ(programs.size(), 4u);
+  ASSERT_EQ(programs[0].without, 0u);
+  cost::Terms without = termsOf(programs[0]);
+  for (const ExchangeProgram &program : llvm::ArrayRef(programs).drop_front()) {
+    EXPECT_EQ(program.without, 0u);
+    cost::Terms with = termsOf(program);
+    EXPECT_GT(with[cost::Term::Exchanged] + with[cost::Term::Combined], 0) << program.name;
     EXPECT_EQ(without[cost::Term::Exchanged] + without[cost::Term::Combined], 0);
     EXPECT_EQ(without[cost::Term::TakenBack], 0);
     EXPECT_EQ(with[cost::Term::Exponential], without[cost::Term::Exponential]);
@@ -56,10 +58,47 @@ TEST(Calibration, StepsDifferByTheirExchange) {
 // What a kernel writes where a collective has read before, another of two cores has too, as often as
 // not.
 TEST(Calibration, LinesThatOthersHaveReadAreTakenBack) {
-  std::vector<Program> programs = exchangePrograms(8, true);
-  for (const Program &program : programs)
-    if (llvm::StringRef(program.name).starts_with("all_to_all"))
+  int found = 0;
+  for (const Program &program : exchangePrograms(8, true))
+    if (llvm::StringRef(program.name).starts_with("all_to_all")) {
       EXPECT_NEAR(termsOf(program)[cost::Term::TakenBack] / 24, (1 << 14) * 4 / 2, 4096);
+      ++found;
+    }
+  EXPECT_EQ(found, 1);
+}
+
+// Eight devices exchange an array %x1 of 1 MB, whose memory another one is copied to afterwards; %z is
+// made of what they have then, %y.
+Program exchanging(const std::string &lines) {
+  std::string type = "tensor<2048x128xf32>", both = "[<@mesh, [{}, {}]>, <@mesh, [{}, {}]>]";
+  return {"exchanging",
+          "module attributes {mhlo.num_partitions = 8 : i32} {\n" + meshText(8) +
+              "  func.func public @main(%a0: " + type + ", %a1: " + type +
+              " {tf.aliasing_output = 1 : i32}) -> (" + type + ", " + type +
+              ") {\n    %out:2 = sdy.manual_computation(%a0, %a1) in_shardings=" + both +
+              " out_shardings=" + both + " manual_axes={\"d\"} (%x0: " + type + ", %x1: " + type +
+              ") {\n      %y = \"stablehlo.all_to_all\"(%x1) <{concat_dimension = 0 : i64, "
+              "split_dimension = 0 : i64, split_count = 8 : i64, replica_groups = dense<[[0, 1, 2, "
+              "3, 4, 5, 6, 7]]> : tensor<1x8xi64>, channel_handle = "
+              "#stablehlo.channel_handle<handle = 1, type = 1>}> : (" +
+              type + ") -> " + type + "\n" + lines + "      sdy.return %z, %x0 : " + type + ", " +
+              type + "\n    } : (" + type + ", " + type + ") -> (" + type + ", " + type +
+              ")\n    return %out#0, %out#1 : " + type + ", " + type + "\n  }\n}\n",
+          8, 0};
+}
+
+// By copies, too, and of an array that is updated where it lies as much as is written.
+TEST(Calibration, AsMuchIsTakenBackAsIsWritten) {
+  constexpr double copied = 2048 * 128 * 4 / 2;
+  Program whole = exchanging("      %z = stablehlo.add %y, %y : tensor<2048x128xf32>\n");
+  Program part = exchanging(
+      "      %zero = stablehlo.constant dense<0> : tensor<i32>\n"
+      "      %part = stablehlo.slice %x0 [0:64, 0:128] : (tensor<2048x128xf32>) -> "
+      "tensor<64x128xf32>\n      %made = stablehlo.negate %part : tensor<64x128xf32>\n"
+      "      %z = stablehlo.dynamic_update_slice %y, %made, %zero, %zero : (tensor<2048x128xf32>, "
+      "tensor<64x128xf32>, tensor<i32>, tensor<i32>) -> tensor<2048x128xf32>\n");
+  EXPECT_NEAR(termsOf(whole)[cost::Term::TakenBack], copied + 2048 * 128 * 4 / 2, 4096);
+  EXPECT_NEAR(termsOf(part)[cost::Term::TakenBack], copied + 64 * 128 * 4 / 2, 4096);
 }
 
 // Two arrays in turns, to which products are added where they lie.

@@ -198,7 +198,6 @@ TEST(CacheWalk, HoldsWhatWasTouchedLast) {
   EXPECT_EQ(cache.touch(0, 6), 2);
 }
 
-// Whatever part a core has touched of what they divide: it is another one next time.
 TEST(FitRates, WhatAStepTakesLongerIsItsExchange) {
   Observation with, without;
   with.terms[Term::Exchanged] = 10, with.terms[Term::Warm] = 5, with.meetings = 2;
@@ -218,14 +217,24 @@ TEST(FitRates, WhatAStepTakesLongerIsItsExchange) {
 TEST(CacheWalk, GivesUpWhatIsTaken) {
   CacheWalk cache(8);
   cache.touch(0, 6);
-  EXPECT_EQ(cache.take(4, 10), 2);
-  EXPECT_EQ(cache.take(0, 10), 4);
-  EXPECT_EQ(cache.take(0, 10), 0);
+  EXPECT_EQ(cache.take(4, 10, 6), 2);
+  EXPECT_EQ(cache.take(0, 10, 10), 4);
+  EXPECT_EQ(cache.take(0, 10, 10), 0);
   cache.touch(0, 6);
   cache.pass(40); // of others
-  EXPECT_LT(cache.take(0, 6), 0.01);
+  EXPECT_LT(cache.take(0, 6, 6), 0.01);
 }
 
+TEST(CacheWalk, GivesUpAnotherPartEachTime) {
+  CacheWalk cache(8);
+  cache.touch(0, 6);
+  EXPECT_EQ(cache.take(0, 12, 2), 1); // half of all is held
+  EXPECT_EQ(cache.take(0, 12, 2), 1);
+  EXPECT_EQ(cache.take(0, 12, 12), 6);
+  EXPECT_EQ(cache.take(0, 12, 2), 0);
+}
+
+// Whatever part a core has touched of what they divide: it is another one next time.
 TEST(CacheWalk, CoresThatDivideAnArrayHaveAPartOfItEach) {
   CacheWalk cache(8);
   cache.touch(0, 4);
