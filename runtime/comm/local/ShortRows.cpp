@@ -1,6 +1,7 @@
 #include "runtime/comm/local/ShortRows.h"
 #include <algorithm>
 #include <cstring>
+#include <memory>
 
 namespace tessera::runtime {
 
@@ -17,14 +18,14 @@ void reduceTogether(const Block &block, ReduceFunction reduce, std::span<const c
   auto count = static_cast<int64_t>(sources.size());
   int64_t most = std::max(kAtOnce / count / kLeast * kLeast, kLeast);
   int64_t step = std::min(most, end - begin) + kVector; // not all in the same sets of that cache
-  std::vector<char> together(static_cast<size_t>(count * step));
+  auto together = std::make_unique_for_overwrite<char[]>(static_cast<size_t>(count * step));
   std::vector<const char *> parts;
   for (int64_t i = 0; i < count; ++i)
-    parts.push_back(together.data() + i * step);
+    parts.push_back(together.get() + i * step);
   for (int64_t next; begin < end; begin = next) {
     next = std::min(begin + most, end);
     for (int64_t i = 0; i < count; ++i)
-      copyBlock(block, sources[i], together.data() + i * step, begin, next, begin);
+      copyBlock(block, sources[i], together.get() + i * step, begin, next, begin);
     char *out = target + begin;
     reduce(parts.data(), static_cast<uint32_t>(count), &out, 1, (next - begin) / element);
   }

@@ -67,11 +67,15 @@ void *BlockPool::takeBeside(size_t bytes) {
   size_t whole = roundUp(bytes, kCacheLine) + kCacheLine;
   std::lock_guard lock(mutex_);
   if (left_ < whole) {
-    slabs_.reserve(slabs_.size() + 1);
     void *slab = allocateAligned(kSlab);
     if (!slab)
       return nullptr;
-    slabs_.push_back(static_cast<std::byte *>(slab));
+    try {
+      slabs_.push_back(static_cast<std::byte *>(slab));
+    } catch (const std::bad_alloc &) { // no room to remember it
+      freeAligned(slab);
+      return nullptr;
+    }
     left_ = kSlab;
   }
   left_ -= whole;

@@ -37,6 +37,7 @@ CollectivePlan planOf(const Case &each) {
 TEST(ShortRows, HaveTheBitsOfEachRowAlone) {
   std::mt19937 random(5);
   const Case cases[] = {{program::BF16, {300, 8}, 1, 8},   // rows of one element
+                        {program::F32, {70, 8}, 1, 8},     // of one, as most are
                         {program::F32, {70, 24}, 1, 8},    // of three, which no move has
                         {program::F32, {9, 40, 16}, 2, 8}, // of two
                         {program::F32, {5000, 16}, 1, 4},  // more than is brought together at once
@@ -46,14 +47,16 @@ TEST(ShortRows, HaveTheBitsOfEachRowAlone) {
     const Transfer &transfer = plan.transfers[0];
     const Block &block = transfer.block;
     ASSERT_TRUE(hasShortRows(block));
+    int64_t element = byteSize(each.type), whole = block.bytes();
     std::vector<std::vector<char>> operands;
     for (uint32_t r = 0; r < each.ranks; ++r) {
       std::vector<char> &bytes = operands.emplace_back(transfer.operandBytes);
       for (char &byte : bytes)
         byte = char(random() % 64); // finite numbers of any of these types
+      for (size_t last = element - 1; last < bytes.size(); last += element)
+        bytes[last] |= char(random() % 2 << 7); // of either sign
     }
     ReduceFunction reduce = reduceFunction(each.type, Collective::SUM);
-    int64_t element = byteSize(each.type), whole = block.bytes();
     for (uint32_t rank : {0u, each.ranks - 1}) {
       std::vector<const char *> sources;
       for (auto &operand : operands)
