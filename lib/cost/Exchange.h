@@ -22,7 +22,8 @@ struct Exchange {
   double meetings = 0;
 };
 
-// `bytes` as collectives count them (LinkTime.h). `devices` take turns at `cores`, fewer or as many as they are.
+// `bytes` as collectives count them (LinkTime.h). `devices` take turns at `cores`, fewer or as many
+// as they are.
 Exchange exchangeOf(links::Pattern kind, double bytes, int64_t group, int64_t devices,
                     int64_t cores);
 Exchange exchangeOf(const Topology &topology, int64_t devices, links::Pattern kind, double bytes,

@@ -244,8 +244,8 @@ bool OutlinedOps::isCircular() const {
   return llvm::any_of(inside, [&](Operation *op) { return after.contains(op); });
 }
 
-// Puts ops that are in no block before another one, in order, each with a number halfway between those of its
-// neighbours, which have theirs: the one in the middle first.
+// Puts ops that are in no block before another one, in order, each with a number halfway between
+// those of its neighbours, which have theirs: the one in the middle first.
 static void insertNumbered(ArrayRef<Operation *> inOrder, Operation *other) {
   if (inOrder.empty())
     return;
@@ -257,9 +257,9 @@ static void insertNumbered(ArrayRef<Operation *> inOrder, Operation *other) {
   insertNumbered(inOrder.drop_front(middle + 1), other);
 }
 
-// As Operation::moveBefore of each, which has the whole block numbered again when somebody asks for the order of
-// ops. Between two of them a block leaves four numbers free: those before, of which there are more than are
-// moved, share theirs.
+// As Operation::moveBefore of each, which has the whole block numbered again when somebody asks for
+// the order of ops. Between two of them a block leaves four numbers free: those before, of which there
+// are more than are moved, share theirs.
 static void moveBefore(ArrayRef<Operation *> inOrder, Operation *other) {
   constexpr size_t kMore = 16;
   for (Operation *op : inOrder)
