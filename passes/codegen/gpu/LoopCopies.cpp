@@ -121,7 +121,7 @@ static void decide(llvm::Loop &loop, llvm::ScalarEvolution &trips) {
   std::optional<Counting> counting = countingOf(loop, trips);
   unsigned exact = trips.getSmallConstantTripCount(&loop), inAllThreads = 0;
   if (const llvm::SCEV *again = trips.getBackedgeTakenCount(&loop);
-      counting && !exact && !llvm::isa<llvm::SCEVCouldNotCompute>(again))
+      counting && !exact && loop.getLoopPreheader() && !llvm::isa<llvm::SCEVCouldNotCompute>(again))
     if (llvm::ConstantRange range = trips.getUnsignedRange(again); range.isSingleElement())
       inAllThreads = known(*range.getSingleElement() + 1);
   LoopBody body{instructionsOf(loop), std::max(exact, inAllThreads), exact || inAllThreads};
@@ -131,7 +131,7 @@ static void decide(llvm::Loop &loop, llvm::ScalarEvolution &trips) {
     body.mostTrips = body.mostTrips ? std::min(body.mostTrips, most) : most;
   if (!copiesPay(body))
     return forbidCopies(loop);
-  if (inAllThreads && inAllThreads <= kCopies && loop.getLoopPreheader())
+  if (inAllThreads && inAllThreads <= kCopies)
     countTrips(loop, *counting, inAllThreads);
 }
 
