@@ -108,9 +108,11 @@ double Tree::explore(const Part &part) {
     return core.constant;
   }
   // Where steps fell away, vertices may have nothing to hold any more; where the least that is held
-  // grew, choices have no room any more.
-  if (!tooLarge(core).empty() || 10 * core.vertices() < 9 * part.problem.vertices() ||
-      10 * core.room.size() < 9 * part.problem.room.size())
+  // grew, choices have no room any more: one of them can hide what all others cost, so that each is
+  // worth a reduction, as long as there are steps for it.
+  bool isSmaller = 10 * core.vertices() < 9 * part.problem.vertices() ||
+                   10 * core.room.size() < 9 * part.problem.room.size();
+  if (isSmaller || (!outOfSteps() && !tooLarge(core).empty()))
     return explore({core, part.matrices, &part, &reduction, pricesOf(reduction, part.prices),
                     part.start.empty() ? Choices() : startOf(reduction, part.start), part.depth});
   Ascent ascent(core, part.matrices);

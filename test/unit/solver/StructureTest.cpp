@@ -1,5 +1,6 @@
 // Graphs whose structure makes them easy, large ones among them; and that solutions don't vary.
 #include "lib/solver/Solve.h"
+#include "lib/solver/Tree.h"
 
 #include <gtest/gtest.h>
 
@@ -128,6 +129,48 @@ TEST(Structure, LayersOfALadder) {
   EXPECT_LE(solution.lowerBound, least);
   EXPECT_GE(solution.cost, least);
   EXPECT_LE(gapOf(solution), 0.05);
+}
+
+// One takes what there is at its step, so that the next can't; that one's next must then, and so on: each
+// reduction finds two more.
+Graph rowOfNeighbours(int32_t count) {
+  Graph graph;
+  graph.matrices = {{2, 2, {forbidden, 0, 0, 5}}, {2, 2, {0, 1, 2, 0}}};
+  for (int32_t v = 0; v < count; ++v) {
+    graph.costs.push_back({v == 0 ? forbidden : 3, double(v % 7)});
+    graph.holds.push_back({v, v / 2, v / 2 + 1, {0, 6}});
+    if (v > 0)
+      graph.edges.push_back({v - 1, v, v % 2 ? 1 : 0});
+  }
+  return graph;
+}
+
+TEST(Structure, WhereRoomIsLostOneByOne) {
+  constexpr int32_t kFew = 100, kMany = 3000;
+  auto expected = [](const Graph &graph) {
+    Choices choices;
+    for (int32_t v = 0; v < graph.vertices(); ++v)
+      choices.push_back(v % 2 ? 0 : 1);
+    return choices;
+  };
+  Graph few = rowOfNeighbours(kFew);
+  Solution solution = solve(few, {.capacity = 10, .effort = 1});
+  EXPECT_EQ(solution.status, Status::optimal);
+  EXPECT_EQ(solution.choices, expected(few));
+  // Of many there are not the steps to go on like this: the search ends, with a bound that holds.
+  constexpr int64_t kSteps = 10'000'000;
+  Graph many = rowOfNeighbours(kMany);
+  Matrices matrices;
+  Problem problem;
+  problem.costs = many.costs;
+  for (const Edge &edge : many.edges) {
+    int32_t id = matrices.add(many.matrices[edge.matrix]);
+    problem.links.push_back({edge.from, edge.to, id, matrices.transposed(id)});
+  }
+  setHolds(problem, many.holds, 10);
+  Tree tree(matrices, {.steps = kSteps});
+  EXPECT_LE(tree.explore(problem), costOf(many, expected(many)));
+  EXPECT_GT(tree.stepsLeft(), -kSteps);
 }
 
 TEST(Structure, Clique) {
