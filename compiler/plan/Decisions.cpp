@@ -17,11 +17,20 @@ using namespace mlir;
 Decisions::Decisions(const Source &source, const OnMesh &onMesh, plan::Assignment folded,
                      llvm::ArrayRef<Annotation> annotations, const plan::Options &options,
                      bool lifts)
-    : source(source), onMesh(onMesh), folded(std::move(folded)), options(options), lifts(lifts),
-      lifted(lifts ? withoutAnnotations() : plan::Program()) {
+    : source(source), onMesh(onMesh), folded(std::move(folded)), annotations(annotations),
+      options(options), lifts(lifts), lifted(lifts ? withoutAnnotations() : plan::Program()) {
   addArguments();
   addResults();
-  addConstraints(annotations);
+  addConstraints();
+}
+
+bool Decisions::areOf(const OnMesh &mesh, const plan::Assignment &values,
+                      llvm::ArrayRef<Annotation> those) const {
+  auto isSamePlace = [](const Annotation &a, const Annotation &b) {
+    return a.kind == b.kind && a.spot == b.spot;
+  };
+  return &mesh == &onMesh && llvm::equal(those, annotations, isSamePlace) &&
+         llvm::equal(values, folded, plan::liesAlike);
 }
 
 std::vector<explain::Decision> Decisions::priced(bool onBothCores) const {
@@ -135,7 +144,7 @@ void Decisions::addResults() {
 }
 
 // Those of one line of the source: what the plan adds, and what is lifted.
-void Decisions::addConstraints(llvm::ArrayRef<Annotation> annotations) {
+void Decisions::addConstraints() {
   std::vector<Operation *> ops = mends::numberedOps(source.read.get());
   std::map<std::pair<int32_t, unsigned>, size_t> placeAt;
   for (auto [number, spot] : llvm::enumerate(source.places.spots))

@@ -17,6 +17,10 @@ public:
   Decisions(const Source &source, const OnMesh &onMesh, plan::Assignment folded,
             llvm::ArrayRef<Annotation> annotations, const plan::Options &options, bool lifts);
 
+  // Whether they are those of this plan: of values that lie alike, annotated in the same places.
+  bool areOf(const OnMesh &mesh, const plan::Assignment &values,
+             llvm::ArrayRef<Annotation> annotations) const;
+
   // Costliest first. On one core or two, with the same result.
   std::vector<explain::Decision> priced(bool onBothCores) const;
 
@@ -33,7 +37,7 @@ private:
   void add(std::string key, int32_t whole, std::string what, std::string name);
   void addArguments();
   void addResults();
-  void addConstraints(llvm::ArrayRef<Annotation> annotations);
+  void addConstraints();
   std::string usesOf(int32_t value) const;
   explain::Decision decisionOf(const Group &group, const plan::NextBest &next,
                                plan::AssignmentPrices &prices) const;
@@ -41,6 +45,7 @@ private:
   const Source &source;
   const OnMesh &onMesh;
   plan::Assignment folded;
+  std::vector<Annotation> annotations;
   plan::Options options;
   bool lifts;
   plan::Program lifted;

@@ -1,6 +1,7 @@
 #include "compiler/plan/NoneFits.h"
 
 #include "compiler/plan/Choice.h"
+#include "lib/plan/LeastTrials.h"
 #include "lib/plan/Meshes.h"
 #include "lib/text/Quantity.h"
 
@@ -10,15 +11,17 @@ namespace tessera::planning {
 
 static std::string bytesText(double bytes) { return text::bytes(uint64_t(bytes)); }
 
-static std::string tooFewText(int64_t bound) {
-  return "no plan fits into the " + text::bytes(uint64_t(bound)) + " of each device: ";
+// `isKnown`: whether there is none; else others may do with less.
+static std::string tooFewText(int64_t bound, bool isKnown) {
+  return (isKnown ? "no plan fits into the " : "no plan was found that fits into the ") +
+         text::bytes(uint64_t(bound)) + " of each device: ";
 }
 
 std::string givenTooMuch(double given, int64_t bound, int64_t devices) {
   if (!bound || given <= double(bound))
     return "";
-  return tooFewText(bound) + "what the program is given and gives back takes " + bytesText(given) +
-         " of each of " + text::counted(uint64_t(devices), "device") +
+  return tooFewText(bound, /*isKnown=*/true) + "what the program is given and gives back takes " +
+         bytesText(given) + " of each of " + text::counted(uint64_t(devices), "device") +
          ", in as many parts as there are";
 }
 
@@ -33,6 +36,15 @@ static std::string neededText(llvm::ArrayRef<Candidate> candidates, const Candid
               ? "the one that was compiled needs"
               : "of " + std::to_string(compiled) + " that were compiled one needs least,") +
          " --memory=" + std::to_string(needed(least));
+}
+
+// Of those that were not compiled, the one that holds least as the search counts.
+static const Candidate *leastUntried(llvm::ArrayRef<Candidate> candidates) {
+  const Candidate *least = nullptr;
+  for (const Candidate &each : candidates)
+    if (!each.isTried && (!least || each.bytes < least->bytes))
+      least = &each;
+  return least;
 }
 
 static std::string whyOf(const Candidate &least) {
@@ -50,15 +62,19 @@ std::string noneFits(llvm::ArrayRef<Candidate> candidates, const Candidate *leas
   llvm::SmallVector<std::string, 3> known;
   if (least)
     known.push_back(neededText(candidates, *least) + onMeshText(*least) + whyOf(*least));
-  const Candidate &counted = leastCounted(candidates);
-  if (!least || counted.bytes < kNotable * double(needed(*least)))
-    known.push_back("of all that were counted one takes least, " + bytesText(counted.bytes) +
-                    onMeshText(counted));
+  const Candidate *counted = least ? leastUntried(candidates) : &leastCounted(candidates);
+  if (counted && !(least && counted->bytes >= kNotable * double(needed(*least))))
+    known.push_back((least ? "of those that were not compiled one is counted at least, "
+                           : "of all that were counted one takes least, ") +
+                    bytesText(counted->bytes) + onMeshText(*counted));
+  if (!least && !plan::isInReach(counted->bytes, bound))
+    known.push_back("how little the compiled ones could do with was not tried, as that is too far "
+                    "above what there is");
   if (given > 0)
     known.push_back("no plan takes less than " + bytesText(given) +
                     ", which is what the program is given and gives back, in as many parts "
                     "as there are devices");
-  return tooFewText(bound) + llvm::join(known, "; ");
+  return tooFewText(bound, given > double(bound)) + llvm::join(known, "; ");
 }
 
 } // namespace tessera::planning

@@ -13,6 +13,7 @@ namespace tessera::planning {
 struct Spot {
   int32_t at;
   unsigned result = 0;
+  bool operator==(const Spot &) const = default;
 };
 
 // The values of a graph that the author knows: which op of the program as it was read makes each, and

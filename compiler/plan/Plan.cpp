@@ -65,6 +65,7 @@ public:
     else
       refined = compileOne();
     findLeastCounted();
+    tryLeastCounted();
     tryLeast();
     if (std::string wrong = chooseBest(); !wrong.empty()) {
       result.error = errorOf(name, wrong);
@@ -172,20 +173,16 @@ private:
     if (!wishes.decisions)
       return nullptr;
     return [&](llvm::ArrayRef<Annotation> annotations) {
-      auto decisions = std::make_shared<Decisions>(source, *candidate.onMesh, candidate.folded,
-                                                   annotations, searchOptions(), wishes.lifts);
-      early = {candidate.onMesh, candidate.folded, annotations.size(), {}};
-      return [this, decisions] { early.decisions = decisions->priced(/*onBothCores=*/false); };
+      early = std::make_unique<Decisions>(source, *candidate.onMesh, candidate.folded, annotations,
+                                          searchOptions(), wishes.lifts);
+      return [this] { earlyPriced = early->priced(/*onBothCores=*/false); };
     };
   }
 
   std::vector<explain::Decision> findDecisions() {
     const Candidate &best = *planned.best;
-    bool isFound = early.onMesh == best.onMesh &&
-                   early.annotations == best.tried.annotations.size() &&
-                   llvm::equal(early.folded, best.folded, plan::liesAlike);
-    if (isFound)
-      return std::move(early.decisions);
+    if (early && early->areOf(*best.onMesh, best.folded, best.tried.annotations))
+      return std::move(earlyPriced);
     return Decisions(source, *best.onMesh, best.folded, best.tried.annotations, searchOptions(),
                      wishes.lifts)
         .priced(/*onBothCores=*/true);
@@ -229,6 +226,16 @@ private:
     count(counted, prices, searchOptions());
     lastPrices.reset(); // what is compiled next is large
     candidates.push_back(std::move(counted));
+  }
+
+  // Of all that are counted, the one that holds least, where it fits as counted: it is the plan, or what it
+  // needs when it is compiled is what is said.
+  void tryLeastCounted() {
+    if (!bound || isAnyPossible())
+      return;
+    Candidate &least = candidates[&leastCounted(candidates) - candidates.data()];
+    if (!least.isTried && fitsAsCounted(least, bound))
+      tryCandidate(source, least, {.fewest = !compilesSeveral()});
   }
 
   // Where no plan fits: what they need at least, and whether that does. Of a large program of one, and of none
@@ -349,12 +356,8 @@ private:
   std::vector<Candidate> candidates;
   Planned planned;
   // Found while a plan was compiled, which is mostly the one that is chosen.
-  struct {
-    const OnMesh *onMesh = nullptr;
-    plan::Assignment folded;
-    size_t annotations = 0;
-    std::vector<explain::Decision> decisions;
-  } early;
+  std::unique_ptr<Decisions> early;
+  std::vector<explain::Decision> earlyPriced;
 };
 
 } // namespace

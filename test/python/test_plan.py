@@ -88,9 +88,45 @@ def test_a_large_program_that_is_given_too_much_is_refused_at_once():
     assert tessera.plan(module, devices=8, memory=8192, effort=1).peak_bytes <= 8192
 
 
+def chain(rows, ops):
+    """A product by the same weights, then functions of its elements, and so on."""
+    wide = f"tensor<{rows}x64xf32>"
+    lines = [f"%0 = stablehlo.tanh %x : {wide}"]
+    for i in range(ops):
+        lines.append(f"%{i + 1} = stablehlo.tanh %{i} : {wide}" if i % 40 else
+                     f"%{i + 1} = stablehlo.dot_general %{i}, %w, contracting_dims = [1] x [0]"
+                     f" : ({wide}, tensor<64x64xf32>) -> {wide}")
+    return (f"func.func @main(%x: {wide}, %w: tensor<64x64xf32>) -> {wide} {{\n" + "\n".join(lines)
+            + f"\nreturn %{ops} : {wide}\n}}")
+
+
+def test_what_is_counted_to_hold_least_is_compiled_where_it_fits_as_counted():
+    """None of the quickest four fits, which are all that this effort compiles."""
+    assert tessera.plan(chain(256, 30), devices=16, effort=1, memory=26000).peak_bytes <= 26000
+    with pytest.raises(tessera.CompileError, match="no plan was found that fits into .* of 4 that were compiled"):
+        tessera.plan(chain(256, 30), devices=16, effort=1, memory=20000)
+
+
+def test_a_large_program_that_is_far_from_fitting_is_not_tried_with_as_little_as_it_goes():
+    """Nor is it said that no plan fits: a rule says so, and no proof."""
+    wide = "tensor<1024x1024xf32>"
+    lines = "".join(f"%{i + 1} = stablehlo.tanh %{i} : {wide}\n" for i in range(3200))
+    module = f"""func.func @main(%a: tensor<1024x1xf32>, %b: tensor<1x1024xf32>) -> tensor<1024x1xf32> {{
+      %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<1024x1xf32>, tensor<1x1024xf32>) -> {wide}
+      {lines}
+      %z = stablehlo.dot_general %3200, %a, contracting_dims = [1] x [0] : ({wide}, tensor<1024x1xf32>) -> tensor<1024x1xf32>
+      return %z : tensor<1024x1xf32>
+    }}"""
+    with pytest.raises(tessera.CompileError, match="no plan was found that fits .*counted one takes least.* was not tried"):
+        tessera.plan(module, devices=4, memory=100_000, effort=1)
+    with pytest.raises(tessera.CompileError, match="no plan was found .*compiled needs --memory=") as nearer:
+        tessera.plan(module, devices=4, memory=1_050_000, effort=1)
+    assert "counted" not in str(nearer.value)  # it was compiled, and needs more than is counted
+
+
 def test_what_is_searched_beside_a_compilation_is_as_on_one_core():
     """Of a large program one plan is compiled, and its decisions are priced meanwhile: their sums and those of the
-    search do not depend on who goes first."""
+    search do not depend on who goes first. (That they are those priced afterwards is shown in PlanDecisionsTest.cpp.)"""
     params = [(jax.ShapeDtypeStruct((256, 512), jnp.float32), jax.ShapeDtypeStruct((512, 256), jnp.float32))] * 240
     x = jax.ShapeDtypeStruct((2048, 256), jnp.float32)
     module = jax.jit(layers, donate_argnums=0).lower(params, x, x).as_text(debug_info=True)
