@@ -1,7 +1,7 @@
 #include "passes/communicate/LiveBytes.h"
 
 #include "dialects/comm/Collective.h"
-#include "dialects/interfaces/OpInterfaces.h"
+#include "dialects/interfaces/ArrayBytes.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -17,11 +17,6 @@ bool isPassing(Operation *op) {
 bool isMilestone(Operation *op) {
   return isa<stablehlo::WhileOp, stablehlo::CaseOp, stablehlo::IfOp>(op) ||
          comm::collectiveFacts(op) || fusionKindOf(op) == fusion::NodeKind::Contraction;
-}
-
-double bytesOf(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type ? static_cast<double>(byteSize(type)) : 0;
 }
 
 } // namespace

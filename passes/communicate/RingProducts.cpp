@@ -3,7 +3,7 @@
 #include "passes/communicate/Passes.h"
 
 #include "dialects/comm/Collective.h"
-#include "dialects/interfaces/OpInterfaces.h"
+#include "dialects/interfaces/ArrayBytes.h"
 #include "dialects/tessera/Marks.h"
 #include "lib/cost/RingProduct.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
@@ -30,8 +30,6 @@ namespace {
 constexpr int kKernelsOfTrip = 2, kInstructionsOfTrip = 6;
 // Products of fewer rows are far from the machine's rate.
 constexpr int64_t kLeastRowsOfPart = 64;
-
-double bytesOf(Value value) { return static_cast<double>(byteSize(typeOf(value))); }
 
 class Rings {
 public:

@@ -1,6 +1,7 @@
 #include "passes/plan/KernelReuse.h"
 
 #include "dialects/exec/ExecOps.h"
+#include "dialects/interfaces/ArrayBytes.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/TensorTypes.h"
 
@@ -10,11 +11,6 @@
 namespace tessera {
 
 using namespace mlir;
-
-double bytesOf(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type && type.hasStaticShape() ? double(byteSize(type)) : 0;
-}
 
 namespace {
 

@@ -6,9 +6,6 @@
 
 namespace tessera {
 
-// Of an array of a static shape; else 0.
-double bytesOf(mlir::Value value);
-
 // Of each array of each kernel the bytes that a step touches from the time before to this one, unsharded.
 // `numbers`: of the kernels of the module.
 void findReuse(mlir::ModuleOp formed, const llvm::DenseMap<mlir::Operation *, int32_t> &numbers,

@@ -3,7 +3,7 @@
 // would divide some of them.
 #include "passes/plan/PlanProgram.h"
 
-#include "dialects/interfaces/OpInterfaces.h"
+#include "dialects/interfaces/ArrayBytes.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/TensorTypes.h"
 #include "dialects/tessera/Marks.h"

@@ -1,6 +1,7 @@
 #include "passes/codegen/kernel/KernelWork.h"
 
 #include "dialects/exec/ExecOps.h"
+#include "dialects/interfaces/ArrayBytes.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/TensorTypes.h"
 #include "passes/codegen/kernel/ElementWork.h"
@@ -11,14 +12,11 @@
 #include "passes/codegen/kernel/Partition.h"
 #include "passes/codegen/kernel/RunningLoops.h"
 #include "passes/codegen/kernel/SortOrder.h"
-#include "passes/codegen/kernel/TermRange.h"
 #include "passes/codegen/kernel/WorkMemo.h"
 
 #include "mlir/IR/Diagnostics.h"
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallSet.h"
-#include "llvm/Support/MathExtras.h"
 
 #include <cmath>
 
@@ -35,11 +33,6 @@ static mlir::Value updateOf(const KernelSource &kernel, unsigned output) {
   auto op = kernel.outputs()[output].getDefiningOp<stablehlo::DynamicUpdateSliceOp>();
   bool isInPlace = op && mlir::isa<mlir::BlockArgument>(op->getOperand(0));
   return isInPlace ? op->getOperand(1) : mlir::Value();
-}
-
-static double bytesOf(mlir::Value value) {
-  auto type = mlir::dyn_cast<mlir::RankedTensorType>(value.getType());
-  return type && type.hasStaticShape() ? double(tessera::byteSize(type)) : 0;
 }
 
 static double elementsOf(mlir::Value value) {

@@ -5,17 +5,14 @@
 #include "passes/codegen/kernel/ElementWork.h"
 #include "passes/codegen/kernel/GroupedProduct.h"
 #include "passes/codegen/kernel/KernelWork.h"
-#include "passes/codegen/kernel/Partition.h"
 #include "passes/codegen/kernel/ShortRows.h"
 #include "passes/codegen/kernel/TermRange.h"
 #include "passes/codegen/kernel/TurnedLoads.h"
 #include "passes/codegen/kernel/WaitingChains.h"
 #include "passes/codegen/kernel/WindowSums.h"
 
-#include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SmallSet.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <cmath>
