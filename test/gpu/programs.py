@@ -25,6 +25,7 @@ from program_table import PROGRAMS
 
 import element_programs  # each puts its programs into the table
 import product_programs
+import row_programs
 
 # cpu: with FMA, without the tiles of AMX, whose order of sums is the instruction's.
 TARGETS = {"cpu": ["--target-cpu=x86-64-v3", "--topology=a100"], "cuda": ["--target=cuda:sm_80"], "sm_90a": ["--target=cuda:sm_80,sm_90a"]}

@@ -1,6 +1,6 @@
 #include "passes/codegen/gpu/LoopCopies.h"
 
-#include "passes/codegen/gpu/Division.h"
+#include "lib/target/GpuBlocks.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
@@ -32,7 +32,7 @@ static unsigned instructionsOf(const llvm::Instruction &i, const llvm::DataLayou
   if (!type || isSelection)
     return isSelection ? 0 : 1;
   if (isMove)
-    return llvm::divideCeil(layout.getTypeStoreSize(type).getFixedValue(), kAccessBytes);
+    return llvm::divideCeil(layout.getTypeStoreSize(type).getFixedValue(), target::kAccessBytes);
   return type->getNumElements();
 }
 

@@ -2,12 +2,10 @@
 
 #include "passes/codegen/cpu/ModuleCode.h"
 #include "passes/codegen/gpu/AccessAlignment.h"
+#include "passes/codegen/gpu/KnownLanes.h"
 #include "passes/codegen/gpu/LoopCopies.h"
 #include "passes/codegen/gpu/NarrowNumbers.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/InstIterator.h"
-#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/CommandLine.h"
@@ -16,46 +14,6 @@
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
 
 namespace tessera::codegen::gpu {
-
-namespace {
-
-// Loads of which it is known what lanes are on, lane by lane: LLVM 22 takes them for legal, loads
-// the whole vector, and forgets what the other lanes are to be. What lies side by side becomes one
-// access again.
-struct KnownLanes : llvm::PassInfoMixin<KnownLanes> {
-  static llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &) {
-    for (llvm::Instruction &i : llvm::make_early_inc_range(llvm::instructions(function))) {
-      auto *load = llvm::dyn_cast<llvm::IntrinsicInst>(&i);
-      if (!load || load->getIntrinsicID() != llvm::Intrinsic::masked_load)
-        continue;
-      if (auto *mask = llvm::dyn_cast<llvm::Constant>(load->getArgOperand(1))) {
-        load->replaceAllUsesWith(byLanes(*load, *mask));
-        load->eraseFromParent();
-      }
-    }
-    return llvm::PreservedAnalyses::none();
-  }
-
-private:
-  static llvm::Value *byLanes(llvm::IntrinsicInst &load, llvm::Constant &mask) {
-    llvm::IRBuilder<> b(&load);
-    auto *type = llvm::cast<llvm::FixedVectorType>(load.getType());
-    llvm::Type *element = type->getElementType();
-    llvm::Align align = load.getParamAlign(0).valueOrOne();
-    llvm::Value *from = load.getArgOperand(0), *result = load.getArgOperand(2);
-    uint64_t bytes = element->getPrimitiveSizeInBits() / 8;
-    for (unsigned lane = 0; lane < type->getNumElements(); ++lane)
-      if (mask.getAggregateElement(lane)->isOneValue())
-        result = b.CreateInsertElement(
-            result,
-            b.CreateAlignedLoad(element, b.CreateConstGEP1_64(element, from, lane),
-                                llvm::commonAlignment(align, lane * bytes)),
-            lane);
-    return result;
-  }
-};
-
-} // namespace
 
 PtxCode::PtxCode(const target::Processor &architecture) {
   static bool isReady = [] {
@@ -96,7 +54,7 @@ std::string PtxCode::compile(llvm::Module &module, llvm::SmallVectorImpl<char> &
   before.addPass(llvm::createModuleToFunctionPassAdaptor(AccessAlignmentPass()));
   before.addPass(llvm::createModuleToFunctionPassAdaptor(NarrowNumbersPass()));
   llvm::FunctionPassManager atEnd;
-  atEnd.addPass(KnownLanes());
+  atEnd.addPass(KnownLanesPass());
   atEnd.addPass(LoopCopiesPass());
   if (!compileModule(module, *machine, llvm::CodeGenFileType::AssemblyFile, text, std::move(before),
                      std::move(atEnd)))

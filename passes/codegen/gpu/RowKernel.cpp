@@ -56,8 +56,11 @@ public:
       findValue(node);
     }
     for (const Root &root : nest.roots)
-      if (isRowRoot(root))
-        addValue(root.value.re), addValue(root.value.im);
+      for (Node *value : {root.value.re, root.value.im})
+        if (isRowRoot(root))
+          addValue(value);
+        else
+          addValueOfRow(value);
     RowSizes sizes{.elements = nest.rows->elements(),
                    .bytes = windowBytes(),
                    .valueBytes = int64_t(values.size()) * kValueBytes,
@@ -125,16 +128,22 @@ private:
       addValue(node);
     if (node->local || isOfRow(node))
       return;
-    auto note = [&](Node *used) {
-      if (used && isOfRow(used) && used->op != Op::Constant && dependsOnRows(used))
-        addValue(used);
-    };
+    auto note = [&](Node *used) { addValueOfRow(used); };
     if (node->op != Op::Load) // what it waits for is over by then
       llvm::for_each(node->operands, note);
     if (node->index)
       for (auto [used, factor] : node->index->nodes)
         note(used);
     note(node->mask);
+    if (Reduction *sum = node->reduction) {
+      llvm::for_each(sum->inputs, note);
+      llvm::for_each(sum->inits, note);
+    }
+  }
+  // What elements use, or are.
+  void addValueOfRow(Node *used) {
+    if (used && isOfRow(used) && dependsOnRows(used))
+      addValue(used);
   }
   // On the only row, no loop says so.
   bool dependsOnRows(Node *node) {
@@ -158,6 +167,7 @@ private:
       barrier(b);
     fold();
     barrier(b);
+    forgetValues();
     storeOfRows();
     if (nest.takesRows())
       storeElements();
@@ -180,16 +190,26 @@ private:
     b.CreateAlignedStore(e.toMemory(node->kind, value), valuePlace(values.lookup(node), local),
                          llvm::Align(byteSize(node->kind)));
   }
-  // The values of a row stand for what they were computed from, but those that `which` leaves out.
+  // The values of a row stand for what they were computed from, but those that `which` leaves out. What
+  // all rows have, or the only one, is the first one's: before loops and conditions that are open, as is what
+  // follows from it.
   void useValues(Value local, llvm::function_ref<bool(Node *)> which) {
     for (auto [node, number] : values) {
       if (!which(node))
         continue;
-      Value stored =
-          b.CreateAlignedLoad(memoryType(node->kind, b.getContext()), valuePlace(number, local),
-                              llvm::Align(byteSize(node->kind)));
-      e.levels[e.levelOf(node->deps)].values[node] = e.fromMemory(node->kind, stored);
+      Emitter::Level &level = e.levels[e.levelOf(node->deps)];
+      b.SetInsertPoint(level.insertBefore);
+      Value place = valuePlace(number, node->deps ? local : e.i64(0));
+      Value stored = b.CreateAlignedLoad(memoryType(node->kind, b.getContext()), place,
+                                         llvm::Align(byteSize(node->kind)));
+      level.values[node] = e.fromMemory(node->kind, stored);
     }
+    e.resumeInsertion();
+  }
+  // What threads have computed of their teams' rows, which of the only row are other teams' too.
+  void forgetValues() {
+    e.levels.front().values.clear();
+    e.levels.front().reductions.clear();
   }
 
   // `body` for each window, of elements [low, high) of a row, once it is in shared memory; the one that is there
