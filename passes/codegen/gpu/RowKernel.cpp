@@ -17,6 +17,7 @@
 #include "passes/codegen/gpu/NestRoots.h"
 #include "passes/codegen/gpu/RowRegisters.h"
 #include "passes/codegen/gpu/RowTeams.h"
+#include "passes/codegen/gpu/RowValues.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -29,10 +30,9 @@ constexpr int64_t kLine = 32; // bytes of memory that are moved at once
 class RowBlocks {
 public:
   RowBlocks(EntryFunction &function, NestGraph &nest)
-      : function(function), nest(nest), graph(nest.g->graph), e(function.emitter(graph)), b(e.b) {
-    e.live = Graph::reachable(nest.rootNodes());
+      : function(function), nest(nest), graph(nest.g->graph), e(function.emitter(graph)), b(e.b),
+        values(nest, e.live = Graph::reachable(nest.rootNodes())) {
     unsigned rowDims = nest.takesRows() ? nest.outerDims : nest.dims.size();
-    outer = setOf(llvm::ArrayRef(nest.dims).take_front(rowDims));
     ofRows =
         collapseLoops(graph, llvm::ArrayRef(nest.dims).take_front(rowDims), e.live, nest.stores());
     ofElements =
@@ -46,24 +46,17 @@ public:
     for (Node *node : e.live) {
       if (node->op == Op::Keep)
         widest = std::max(widest, byteSize(node->kind));
-      if (isFolded(node)) {
+      if (values.isSum(node)) {
         if (!isBlockSum(e, *node->reduction) ||
             (windows() > 1 && node->reduction->loops.size() > 1))
           areAllBlockSums = false;
         else
           sumBytes = std::max(sumBytes, blockSumBytes(e, *node->reduction));
       }
-      findValue(node);
     }
-    for (const Root &root : nest.roots)
-      for (Node *value : {root.value.re, root.value.im})
-        if (isRowRoot(root))
-          addValue(value);
-        else
-          addValueOfRow(value);
     RowSizes sizes{.elements = nest.rows->elements(),
                    .bytes = windowBytes(),
-                   .valueBytes = int64_t(values.size()) * kValueBytes,
+                   .valueBytes = values.count() * kValueBytes,
                    .sumBytes = sumBytes,
                    .widest = widest,
                    .arrays = arrays()};
@@ -92,8 +85,6 @@ private:
   static constexpr int64_t kValueBytes = 8; // of each value of a row
 
   bool isRowRoot(const Root &root) const { return root.isOfRow || !nest.takesRows(); }
-  bool isOfRow(const Node *node) const { return !node->local && !(node->deps & ~outer); }
-  bool isFolded(const Node *node) const { return node->op == Op::Reduced && isOfRow(node); }
   // Whether the rows are taken from their first element to their last.
   bool areWhole() const {
     return llvm::all_of(nest.dims,
@@ -118,41 +109,6 @@ private:
     int64_t bytes = nest.rows->bytes;
     return windows() == 1 ? bytes
                           : llvm::alignTo(bytes, RowRegisters::pieceBytes(function.launch.threads));
-  }
-
-  // What a row has one of and its elements read.
-  void findValue(Node *node) {
-    bool isLoad = node->op == Op::Load && isOfRow(node) && node->deps &&
-                  graph.buffers[node->buffer()].source == BufferInfo::Argument;
-    if (isLoad)
-      addValue(node);
-    if (node->local || isOfRow(node))
-      return;
-    auto note = [&](Node *used) { addValueOfRow(used); };
-    if (node->op != Op::Load) // what it waits for is over by then
-      llvm::for_each(node->operands, note);
-    if (node->index)
-      for (auto [used, factor] : node->index->nodes)
-        note(used);
-    note(node->mask);
-    if (Reduction *sum = node->reduction) {
-      llvm::for_each(sum->inputs, note);
-      llvm::for_each(sum->inits, note);
-    }
-  }
-  // What elements use, or are.
-  void addValueOfRow(Node *used) {
-    if (used && isOfRow(used) && dependsOnRows(used))
-      addValue(used);
-  }
-  // On the only row, no loop says so.
-  bool dependsOnRows(Node *node) {
-    return node->deps ||
-           llvm::any_of(Graph::reachable(node), [&](Node *inside) { return isFolded(inside); });
-  }
-  void addValue(Node *node) {
-    if (node && node->op != Op::Constant)
-      values.insert({node, static_cast<int64_t>(values.size())});
   }
 
   void emitBlock(Value number) {
@@ -187,12 +143,12 @@ private:
     return b.CreateGEP(b.getInt8Ty(), space, b.CreateNSWAdd(bytes, e.i64(teams.valuesAt())));
   }
   void storeValue(Node *node, Value value, Value local) {
-    b.CreateAlignedStore(e.toMemory(node->kind, value), valuePlace(values.lookup(node), local),
+    b.CreateAlignedStore(e.toMemory(node->kind, value), valuePlace(values.numberOf(node), local),
                          llvm::Align(byteSize(node->kind)));
   }
-  // The values of a row stand for what they were computed from, but those that `which` leaves out. What
-  // all rows have, or the only one, is the first one's: before loops and conditions that are open, as is what
-  // follows from it.
+  // The values of a row stand for what they were computed from, but those that `which` leaves out.
+  // What all rows have, or the only one, is the first one's: before loops and conditions that are
+  // open, as is what follows from it.
   void useValues(Value local, llvm::function_ref<bool(Node *)> which) {
     for (auto [node, number] : values) {
       if (!which(node))
@@ -303,9 +259,9 @@ private:
   }
   // Those of the pass that it is stored in.
   llvm::SmallVector<unsigned> loopsOf(const Node *kept) const {
-    DimSet own = kept->deps & ~outer;
+    DimSet own = kept->deps & ~values.rows;
     for (Node *node : e.live)
-      if (isFolded(node) && (node->reduction->ownDims & own) &&
+      if (values.isSum(node) && (node->reduction->ownDims & own) &&
           !(own & ~node->reduction->ownDims)) {
         llvm::SmallVector<unsigned> loops;
         for (const auto &loop : node->reduction->loops)
@@ -357,7 +313,7 @@ private:
         b.CreateNSWAdd(e.i64(teams.sumsAt()), b.CreateNSWMul(local, e.i64(teams.sumPitch))));
     bool isFirst = true;
     for (Node *node : e.live) {
-      if (!isFolded(node))
+      if (!values.isSum(node))
         continue;
       auto &known = e.levels[e.levelOf(node->deps)].reductions;
       if (teams.threads > 1 && !known.contains(node->reduction)) {
@@ -419,10 +375,9 @@ private:
   Graph &graph;
   Emitter e;
   llvm::IRBuilder<> &b;
-  DimSet outer = 0;
+  const RowValues values;
   llvm::SmallVector<LoopGroup> ofRows, ofElements;
   bool areAllBlockSums = true;
-  llvm::MapVector<Node *, int64_t> values; // of each row, and their numbers
   RowTeams teams;
   int64_t count = 0;
   Value space = nullptr;
