@@ -13,7 +13,7 @@
 namespace tessera::codegen::gpu {
 namespace {
 
-// The types that are read of `type` at `align` where `mask` says which lanes are on, in their order.
+// The types that are read of `type` at `align` where `mask` says which lanes are on, in order.
 std::string piecesOf(const std::string &type, int align, const std::string &mask) {
   llvm::LLVMContext context;
   llvm::SMDiagnostic wrong;
