@@ -27,6 +27,7 @@ import models
 import ops
 import optimizer_steps
 import permutations
+import pieces
 import random_programs
 import rounding
 import sums
@@ -46,7 +47,7 @@ def main():
 
     cases = {"models": models.cases, "ops": ops.cases, "bits": bits.cases, "accuracy": accuracy.cases, "rounding": rounding.cases, "fusion": fusion.cases,
              "integers": integer_products.cases, "steps": optimizer_steps.cases,
-             "types": lambda: element_types.cases() + typed_ops.cases() + permutations.cases() + sums.cases() + thin_products.cases(),
+             "types": lambda: element_types.cases() + typed_ops.cases() + permutations.cases() + sums.cases() + thin_products.cases() + pieces.cases(),
              "random": lambda: random_programs.cases(arguments.seed, arguments.count)}[arguments.kind]()
     if arguments.names:
         cases = [case for case in cases if case.name in arguments.names]

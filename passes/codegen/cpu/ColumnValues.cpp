@@ -33,10 +33,10 @@ ColumnValues::ColumnValues(KernelFunction &function, Emitter &e, llvm::ArrayRef<
     e.graph.buffers[load->buffer()].position += area;
 }
 
-void ColumnValues::compute(Value from, Value to, bool inParts) {
+void ColumnValues::compute(Value from, Value to, int64_t step) {
   if (kept.empty())
     return;
-  overVectors(e, columns, lanes, from, to, inParts, [&](Value) {
+  overVectors(e, columns, lanes, from, to, step, [&](Value) {
     for (auto [node, load] : kept)
       e.store(e.bufferPointer(load->buffer()), node->kind, place, e.splat(e.emit(node), e.lanes()));
   });

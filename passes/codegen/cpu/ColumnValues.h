@@ -12,8 +12,8 @@ public:
   ColumnValues(KernelFunction &function, Emitter &e, llvm::ArrayRef<Node *> nodes,
                llvm::ArrayRef<unsigned> columns, unsigned lanes);
 
-  // Those of the columns [from, to); `inParts` as overVectors has it.
-  void compute(Value from, Value to, bool inParts);
+  // Those of the columns [from, to); `step` as overVectors has it.
+  void compute(Value from, Value to, int64_t step);
   // For use at a vector of columns: they are what was computed.
   void bind();
 

@@ -94,7 +94,7 @@ void Nest::askForRows() {
 }
 
 void Nest::emitLoops(llvm::ArrayRef<LoopGroup> groups, unsigned depth,
-                     std::optional<unsigned> chunked, Value low, Value high) {
+                     const std::optional<Chunk> &chunk) {
   Emitter &e = *emitter;
   auto isOfRow = [&](llvm::ArrayRef<unsigned> group) { return group.front() >= dims[outerDims]; };
   // Loops of one trip are no groups.
@@ -111,26 +111,26 @@ void Nest::emitLoops(llvm::ArrayRef<LoopGroup> groups, unsigned depth,
     return;
   }
   llvm::ArrayRef<unsigned> group = groups[depth];
-  bool isChunked = chunked && group.front() == *chunked;
-  auto rangeOf = [&](llvm::ArrayRef<unsigned> loop) -> Range {
-    if (chunked && loop.front() == *chunked)
-      return {low, high};
+  auto partOf = [&](llvm::ArrayRef<unsigned> loop) -> Part {
+    if (chunk && loop.front() == chunk->dim)
+      return chunk->part;
     return {e.i64(boundsOf(g->graph, loop).first), e.i64(boundsOf(g->graph, loop).second)};
   };
   if (turned && depth + 2 == groups.size())
-    return emitBlocks(group, groups.back(), rangeOf(group), rangeOf(groups.back()));
-  auto [from, to] = rangeOf(group);
+    return emitBlocks(group, groups.back(), partOf(group), partOf(groups.back()));
+  Part part = partOf(group);
+  auto [from, to, step] = part;
   if (rowsAcross && depth + 2 == groups.size())
-    return emitShortRows(*rowsAcross, group, groups.back(), {from, to}, isChunked);
+    return emitShortRows(*rowsAcross, group, groups.back(), part);
   if (depth + 1 == groups.size() && lanesOf(group) > 1) {
     if (auto past = rowsPastColumns(LoopGroup(group), e.live)) {
-      PastRows(function, e, *past, group, lanesOf(group)).emit(from, to, isChunked, [&] {
+      PastRows(function, e, *past, group, lanesOf(group)).emit(from, to, step, [&] {
         emitRoots();
       });
       return;
     }
-    isStreamed = streamsVectors(group, lanesOf(group));
-    overVectors(e, group, lanesOf(group), from, to, isChunked, [&](Value at) {
+    isStreamed = streamsVectors(group, lanesOf(group), step);
+    overVectors(e, group, lanesOf(group), from, to, step, [&](Value at) {
       for (const Emitter::GatheredRow &row : gathered)
         e.askForGathered(row, at);
       if (columnValues)
@@ -147,12 +147,12 @@ void Nest::emitLoops(llvm::ArrayRef<LoopGroup> groups, unsigned depth,
   }
   if (depth + 1 == groups.size())
     if (auto sums = sumsBefore(LoopGroup(group), e.live); !sums.empty())
-      return emitSumsFirst(sums, group, from, to, isChunked);
-  Value variable = e.openLoop(from, to, 1, isChunked);
+      return emitSumsFirst(sums, group, part);
+  Value variable = e.openLoop(from, to, 1, step != 0);
   e.bindLevel(group.back(), setOf(group), variable, 1, nullptr);
   if (depth + 2 == groups.size())
     gathered = e.gatheredAhead(group, variable, to, groups.back());
-  emitLoops(groups, depth + 1, chunked, low, high);
+  emitLoops(groups, depth + 1, chunk);
   gathered.clear();
   e.closeLoop();
 }
@@ -163,22 +163,20 @@ void Nest::emitParts(llvm::ArrayRef<GridLoop> loops, std::optional<unsigned> chu
   auto groups = collapseLoops(g->graph, columns, emitter->live, stores());
   turned.reset();
   parts.reset();
-  findShortRows(groups);
+  findShortRows(groups, std::nullopt);
   if (groups.size() == 1) {
     auto rows = llvm::ArrayRef(dims).take_front(sums->outer);
     auto [from, to] = boundsOf(g->graph, groups.back());
     emitColumnsFirst(setOf(rows), groups.back(), double(pointsOf(g->graph, rows)) / double(cells),
-                     {emitter->i64(from), emitter->i64(to)}, /*inParts=*/false);
+                     {emitter->i64(from), emitter->i64(to)});
   }
   bool takesFours = !takesRows() && !rowsAcross && !groups.empty() && lanesOf(groups.back()) > 1 &&
                     PartSums::canTakeFours(*this, groups.back(), emitter->live);
   parts.emplace(function, *this, *emitter, takesFours);
-  parts->emit(loops, chunked, low, high,
-              [&] { emitLoops(groups, 0, std::nullopt, nullptr, nullptr); });
+  parts->emit(loops, chunked, low, high, [&] { emitLoops(groups, 0, std::nullopt); });
 }
 
-void Nest::emitColumnsFirst(DimSet rows, const LoopGroup &columns, double rowsOfCell, Range range,
-                            bool inParts) {
+void Nest::emitColumnsFirst(DimSet rows, const LoopGroup &columns, double rowsOfCell, Part part) {
   constexpr double severalRows = 8;
   columnValues.reset();
   unsigned lanes = lanesOf(columns);
@@ -188,13 +186,22 @@ void Nest::emitColumnsFirst(DimSet rows, const LoopGroup &columns, double rowsOf
   if (nodes.empty())
     return;
   columnValues.emplace(function, *emitter, nodes, columns, lanes);
-  columnValues->compute(range.first, range.second, inParts);
+  columnValues->compute(part.from, part.to, part.step);
 }
 
-void Nest::findShortRows(llvm::ArrayRef<LoopGroup> groups) {
+void Nest::findShortRows(llvm::ArrayRef<LoopGroup> groups, const std::optional<Chunk> &chunk) {
   rowsAcross.reset();
   if (!takesRows() && !turned && !groups.empty() && lanesOf(groups.back()) > 1)
     rowsAcross = shortRows(g->graph, groups, emitter->live, stores());
+  if (!rowsAcross || !chunk)
+    return;
+  // Vectors across the rows of another cell would write those, too.
+  const LoopGroup &outer = groups[groups.size() - 2];
+  auto [low, high] = boundsOf(g->graph, outer);
+  int64_t together = rowsAcross->rowsTogether(lanesAcross(*rowsAcross, high - low));
+  if (groups.back().front() == chunk->dim ||
+      (outer.front() == chunk->dim && chunk->part.step % together != 0))
+    rowsAcross.reset();
 }
 
 // Whether results go past the caches: of a large array nothing is left there for its reader.
@@ -220,11 +227,11 @@ const Root *Nest::firstOfPoints() const {
 }
 
 // In whole lines, or the memory reads what was there of each.
-bool Nest::streamsVectors(llvm::ArrayRef<unsigned> vector, unsigned lanes) const {
+bool Nest::streamsVectors(llvm::ArrayRef<unsigned> vector, unsigned lanes, int64_t step) const {
   if (!goesPastCaches(leastStreamed))
     return false;
   bool fillsLines = lanes * byteSize(firstOfPoints()->kind) % lineBytes == 0;
-  return fillsLines && startsAtLines(vector);
+  return fillsLines && step % lanes == 0 && startsAtLines(vector);
 }
 
 // Whether whole vectors of the results start at lines, or within them.
@@ -238,6 +245,13 @@ bool Nest::startsAtLines(llvm::ArrayRef<unsigned> vector) const {
            return llvm::is_contained(vector, dim) || g->graph.dims[dim].size == 1 ||
                   factor % inLine == 0;
          });
+}
+
+// Points of a group's loops within its outermost, `dim`.
+static int64_t pointsWithin(const Graph &graph, llvm::ArrayRef<LoopGroup> groups, unsigned dim) {
+  const auto *found = llvm::find_if(groups, [&](auto &group) { return group.front() == dim; });
+  assert(found != groups.end() && "a loop of several trips that is merged with none outside it");
+  return pointsOf(graph, llvm::ArrayRef(*found).drop_front());
 }
 
 void Nest::emitBox(llvm::ArrayRef<GridLoop> grid, const Partition &part, Value cell,
@@ -302,16 +316,16 @@ void Nest::emitBox(llvm::ArrayRef<GridLoop> grid, const Partition &part, Value c
   llvm::append_range(
       groups,
       collapseLoops(g->graph, llvm::ArrayRef(inner).drop_front(outside.size()), e.live, stores()));
+  std::optional<Chunk> chunk;
   if (chunked) {
     clampRange(*chunked, low, high);
     // In units of the loop that the chunked one was merged into.
-    llvm::ArrayRef<unsigned> merged =
-        *llvm::find_if(groups, [&](const LoopGroup &group) { return group.front() == *chunked; });
-    int64_t rows = pointsOf(g->graph, merged.drop_front());
+    int64_t rows = pointsWithin(g->graph, groups, *chunked);
     low = e.b.CreateNSWMul(low, e.i64(rows));
     high = e.b.CreateNSWMul(high, e.i64(rows));
     // A chunk need not meet the piece of this box.
     high = e.b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, low, high);
+    chunk = {*chunked, {low, high, part.chunk * rows}};
   }
   turned.reset();
   if (!takesRows())
@@ -319,7 +333,7 @@ void Nest::emitBox(llvm::ArrayRef<GridLoop> grid, const Partition &part, Value c
   if (turned)
     std::rotate(groups.begin() + turned->along, groups.begin() + turned->along + 1,
                 groups.end() - 1);
-  findShortRows(groups);
+  findShortRows(groups, chunk);
   if (!turned && !rowsAcross && !takesRows() && groups.size() > 1) {
     LoopGroup columns = groups.back();
     DimSet rows = 0;
@@ -332,10 +346,9 @@ void Nest::emitBox(llvm::ArrayRef<GridLoop> grid, const Partition &part, Value c
     if (chunked && !isChunked)
       points /= double(part.chunks);
     auto [from, to] = boundsOf(g->graph, columns);
-    emitColumnsFirst(rows, columns, points,
-                     isChunked ? Range(low, high) : Range(e.i64(from), e.i64(to)), isChunked);
+    emitColumnsFirst(rows, columns, points, isChunked ? chunk->part : Part{e.i64(from), e.i64(to)});
   }
-  emitLoops(groups, 0, chunked, low, high);
+  emitLoops(groups, 0, chunk);
   while (opened--)
     e.closeLoop();
 }

@@ -44,9 +44,10 @@ void loopOver(Emitter &e, llvm::ArrayRef<LoopRange> loops, unsigned lanes,
 }
 
 void overVectors(Emitter &e, llvm::ArrayRef<unsigned> group, unsigned lanes, Value from, Value to,
-                 bool inParts, llvm::function_ref<void(Value at)> body) {
+                 int64_t step, llvm::function_ref<void(Value at)> body) {
   auto [first, last] = boundsOf(e.graph, group);
   int64_t size = last - first, rest = size % lanes;
+  bool inParts = step != 0;
   Value whole = to;
   if (inParts || rest) {
     Value length = e.b.CreateNSWSub(to, from);
@@ -58,9 +59,9 @@ void overVectors(Emitter &e, llvm::ArrayRef<unsigned> group, unsigned lanes, Val
     body(variable);
     e.closeLoop();
   }
-  // Parts are whole vectors long: only the loop's very end leaves a rest, or a piece that starts
-  // in mid-vector.
-  bool isRagged = inParts && first % lanes != 0;
+  // Where parts are whole vectors long only the loop's very end leaves a rest. Each leaves one of its own
+  // where the loop, a piece of another, or a part of it begins in mid-vector.
+  bool isRagged = inParts && (first % lanes != 0 || step % lanes != 0);
   if (!rest && !isRagged)
     return;
   unsigned tailLanes = isRagged ? lanes : std::max<unsigned>(llvm::PowerOf2Ceil(rest), 2);

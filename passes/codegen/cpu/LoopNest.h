@@ -18,10 +18,10 @@ void loopOver(Emitter &emitter, llvm::ArrayRef<LoopRange> loops, unsigned lanes,
               llvm::function_ref<void()> body);
 
 // Runs `body` at the vectors of `lanes` of [from, to) of a group of loops, its first place given; of a
-// rest with fewer lanes, or a mask. `inParts`: [from, to) is not all of it, but begins where a whole
-// number of vectors do, and ends so or with the loop.
+// rest with fewer lanes, or a mask. `step`: 0 where [from, to) is all of it; else it is a part, which
+// begins and ends at a multiple of `step` from zero, or from the loop's own begin, or where the loop does.
 void overVectors(Emitter &emitter, llvm::ArrayRef<unsigned> group, unsigned lanes, Value from,
-                 Value to, bool inParts, llvm::function_ref<void(Value at)> body);
+                 Value to, int64_t step, llvm::function_ref<void(Value at)> body);
 
 // The part of `size` indices that chunk `number` of `chunk` indices each has.
 std::pair<Value, Value> chunkRange(Emitter &emitter, Value number, int64_t chunk, int64_t size);

@@ -20,31 +20,41 @@ public:
 
 private:
   using Range = std::pair<Value, Value>;
+  // What a cell has of one of the loops; `step` as overVectors has it, 0 where that is all.
+  struct Part {
+    Value from, to;
+    int64_t step = 0;
+  };
+  // Of the group that the divided loop is the outermost of.
+  struct Chunk {
+    unsigned dim;
+    Part part;
+  };
   void emitBox(llvm::ArrayRef<GridLoop> grid, const Partition &part, Value cell,
                llvm::Instruction *before);
-  void emitLoops(llvm::ArrayRef<LoopGroup> groups, unsigned depth, std::optional<unsigned> chunked,
-                 Value low, Value high);
+  void emitLoops(llvm::ArrayRef<LoopGroup> groups, unsigned depth,
+                 const std::optional<Chunk> &chunk);
   void emitRoots(bool ofRows = false);
   void askForRows(); // some rows on, at the vector that the loops are at
   void emitParts(llvm::ArrayRef<GridLoop> loops, std::optional<unsigned> chunked, Value low,
                  Value high);
-  // The results [from, to) along `group`, of sums that are formed of some of them before.
-  void emitSumsFirst(llvm::ArrayRef<Node *> sums, llvm::ArrayRef<unsigned> group, Value from,
-                     Value to, bool inParts);
-  void findShortRows(llvm::ArrayRef<LoopGroup> groups);
+  // The results of a part of `group`, of sums that are formed of some of them before.
+  void emitSumsFirst(llvm::ArrayRef<Node *> sums, llvm::ArrayRef<unsigned> group, Part part);
+  void findShortRows(llvm::ArrayRef<LoopGroup> groups, const std::optional<Chunk> &chunk);
   // Computes what is of columns alone, where a cell has several rows of them: so many for each column.
-  void emitColumnsFirst(DimSet rows, const LoopGroup &columns, double rowsOfCell, Range range,
-                        bool inParts);
+  void emitColumnsFirst(DimSet rows, const LoopGroup &columns, double rowsOfCell, Part part);
   void emitShortRows(ShortRows rows, llvm::ArrayRef<unsigned> outer, llvm::ArrayRef<unsigned> inner,
-                     Range range, bool inParts);
-  void emitBlocks(llvm::ArrayRef<unsigned> along, llvm::ArrayRef<unsigned> vector, Range alongRange,
-                  Range vectorRange);
+                     Part part);
+  // Lanes of vectors that run across so many short rows.
+  int64_t lanesAcross(const ShortRows &rows, int64_t count) const;
+  void emitBlocks(llvm::ArrayRef<unsigned> along, llvm::ArrayRef<unsigned> vector, Part alongPart,
+                  Part vectorPart);
   void emitLines(llvm::ArrayRef<unsigned> group, Range range,
                  llvm::function_ref<void(Value at)> each);
   unsigned lanesOf(llvm::ArrayRef<unsigned> group) const;
   const Root *firstOfPoints() const; // that has an element for each of the nest's points
   bool goesPastCaches(int64_t least) const;
-  bool streamsVectors(llvm::ArrayRef<unsigned> vector, unsigned lanes) const;
+  bool streamsVectors(llvm::ArrayRef<unsigned> vector, unsigned lanes, int64_t step) const;
   bool startsAtLines(llvm::ArrayRef<unsigned> vector) const;
 
   KernelFunction &function;

@@ -6,17 +6,18 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <numeric>
+
 namespace tessera::codegen {
 
-void Nest::emitSumsFirst(llvm::ArrayRef<Node *> sums, llvm::ArrayRef<unsigned> group, Value from,
-                         Value to, bool inParts) {
+void Nest::emitSumsFirst(llvm::ArrayRef<Node *> sums, llvm::ArrayRef<unsigned> group, Part part) {
   constexpr int64_t strip = 256;
   Emitter &e = *emitter;
   auto &b = e.b;
   auto [first, last] = boundsOf(g->graph, group);
-  Value start = e.openLoop(from, to, strip, inParts);
+  Value start = e.openLoop(part.from, part.to, strip, part.step != 0);
   Value end =
-      b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(start, e.i64(strip)), to);
+      b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(start, e.i64(strip)), part.to);
   int64_t bytes = std::min(strip, int64_t(llvm::alignTo(last - first, 64))) * 8;
   llvm::SmallVector<int64_t> offsets(sums.size());
   for (int64_t &offset : offsets)
@@ -34,7 +35,7 @@ void Nest::emitSumsFirst(llvm::ArrayRef<Node *> sums, llvm::ArrayRef<unsigned> g
     b.CreateStore(value, placeOf(i, at));
   e.closeLoop();
   unsigned lanes = std::min<unsigned>(e.chooseLanes(last - first, e.live), 64);
-  overVectors(e, group, lanes, start, end, /*inParts=*/true, [&](Value at) {
+  overVectors(e, group, lanes, start, end, std::gcd(part.step, strip), [&](Value at) {
     for (auto [i, sum] : llvm::enumerate(sums))
       e.levels.back().values[sum] = b.CreateAlignedLoad(
           e.typeOf(sum->kind, e.lanes()), placeOf(i, at), llvm::Align(byteSize(sum->kind)));
@@ -43,17 +44,21 @@ void Nest::emitSumsFirst(llvm::ArrayRef<Node *> sums, llvm::ArrayRef<unsigned> g
   e.closeLoop();
 }
 
+int64_t Nest::lanesAcross(const ShortRows &rows, int64_t count) const {
+  int64_t lanes = emitter->chooseLanes(count * rows.columns, emitter->live);
+  while (lanes > 8 && rows.rowsTogether(lanes) > count)
+    lanes /= 2;
+  return lanes;
+}
+
 // Rows by as many as whole vectors have, and what is left with lanes that are off.
 void Nest::emitShortRows(ShortRows rows, llvm::ArrayRef<unsigned> outer,
-                         llvm::ArrayRef<unsigned> inner, Range range, bool inParts) {
+                         llvm::ArrayRef<unsigned> inner, Part part) {
   Emitter &e = *emitter;
   auto [low, high] = boundsOf(g->graph, outer);
   DimSet all = setOf(outer) | setOf(inner);
-  int64_t lanes = e.chooseLanes((high - low) * rows.columns, e.live);
-  auto rowsTogether = [&] { return rows.vectorsOf(lanes) * lanes / rows.columns; };
-  while (lanes > 8 && rowsTogether() > high - low)
-    lanes /= 2;
-  int64_t step = rowsTogether(), rest = (high - low) % step;
+  int64_t lanes = lanesAcross(rows, high - low);
+  int64_t step = rows.rowsTogether(lanes), rest = (high - low) % step;
   // The vectors of the rows from `row`, of which so many points are there.
   auto emitFrom = [&](Value row, int64_t points) {
     for (rows.first = 0; rows.first < points; rows.first += lanes) {
@@ -70,7 +75,8 @@ void Nest::emitShortRows(ShortRows rows, llvm::ArrayRef<unsigned> outer,
       e.closeBlock();
     }
   };
-  auto [from, to] = range;
+  auto [from, to, stepOfParts] = part;
+  bool inParts = stepOfParts != 0;
   Value whole = to;
   if (inParts || rest) {
     Value length = e.b.CreateNSWSub(to, from);
@@ -80,32 +86,31 @@ void Nest::emitShortRows(ShortRows rows, llvm::ArrayRef<unsigned> outer,
     LoopGroup points(outer);
     llvm::append_range(points, inner);
     Value row = e.openLoop(from, whole, step, inParts);
-    isStreamed = streamsVectors(points, lanes);
+    isStreamed = streamsVectors(points, lanes, /*step=*/0);
     emitFrom(row, step * rows.columns);
     isStreamed = false;
     e.closeLoop();
   }
   if (!rest)
     return;
-  // Parts are whole vectors long: only the loop's very end leaves a rest.
+  // Parts are whole vectors long (findShortRows): only the loop's very end leaves a rest.
   inParts ? e.openIf(e.b.CreateICmpSLT(whole, to)) : e.openBlock();
   emitFrom(whole, rest * rows.columns);
   inParts ? e.closeLoop() : e.closeBlock();
 }
 
 void Nest::emitBlocks(llvm::ArrayRef<unsigned> along, llvm::ArrayRef<unsigned> vector,
-                      Range alongRange, Range vectorRange) {
+                      Part alongPart, Part vectorPart) {
   Emitter &e = *emitter;
   bool isPast = goesPastCaches(leastStreamedBlocks), isInLines = isPast && !startsAtLines(vector);
   int64_t inLine = isInLines ? lineBytes / byteSize(firstOfPoints()->kind) : 0;
-  TurnedBlock block(e, *turned, along, vector,
-                    {inLine, llvm::isa<llvm::Constant>(alongRange.second)});
-  auto open = [&](Range range, int64_t side) -> Range {
-    Value start = e.openLoop(range.first, range.second, side, /*mayBeEmpty=*/true);
+  TurnedBlock block(e, *turned, along, vector, {inLine, llvm::isa<llvm::Constant>(alongPart.to)});
+  auto open = [&](const Part &part, int64_t side) -> Range {
+    Value start = e.openLoop(part.from, part.to, side, /*mayBeEmpty=*/true);
     Value end = e.b.CreateNSWAdd(start, e.i64(side));
-    return {start, e.b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end, range.second)};
+    return {start, e.b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end, part.to)};
   };
-  Range columns = open(vectorRange, block.vectorSide), rows = open(alongRange, block.alongSide);
+  Range columns = open(vectorPart, block.vectorSide), rows = open(alongPart, block.alongSide);
   Value last = columns.second;
   if (isInLines) // a row goes on to the end of a line
     last = e.b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, e.b.CreateNSWAdd(last, e.i64(inLine)),
@@ -118,8 +123,8 @@ void Nest::emitBlocks(llvm::ArrayRef<unsigned> along, llvm::ArrayRef<unsigned> v
     emitLines(vector, columns, bind);
   } else {
     isStreamed = isPast;
-    overVectors(e, vector, lanesOf(vector), columns.first, columns.second, /*inParts=*/true,
-                [&](Value column) {
+    overVectors(e, vector, lanesOf(vector), columns.first, columns.second,
+                std::gcd(vectorPart.step, block.vectorSide), [&](Value column) {
                   bind(column);
                   emitRoots();
                 });

@@ -7,6 +7,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <numeric>
+
 namespace tessera::codegen {
 
 namespace {
@@ -62,7 +64,7 @@ PastRows::Row PastRows::makeRow() {
 }
 
 void PastRows::overColumns(llvm::function_ref<void(Value, unsigned)> body) {
-  overVectors(e, columns, lanes, low, high, inParts, [&](Value at) { body(at, e.lanes()); });
+  overVectors(e, columns, lanes, low, high, step, [&](Value at) { body(at, e.lanes()); });
 }
 
 llvm::SmallVector<Value> PastRows::atColumn(const Row &row, Value at, unsigned width) {
@@ -118,7 +120,7 @@ void PastRows::keepDear() {
     return;
   LoopGroup rows = collapseLoops(e.graph, sum.loops[0], e.live, {}).front();
   unsigned lanes = e.chooseLanes(count, Graph::reachable(nodes));
-  overVectors(e, rows, lanes, e.i64(0), e.i64(count), /*inParts=*/false, [&](Value) {
+  overVectors(e, rows, lanes, e.i64(0), e.i64(count), /*step=*/0, [&](Value) {
     for (auto [node, load] : kept)
       e.store(e.bufferPointer(load->buffer()), node->kind, place, e.splat(e.emit(node), e.lanes()));
   });
@@ -181,14 +183,14 @@ void PastRows::addFours(Value from, Value to, int64_t most, const Row &into) {
   e.closeLoop();
 }
 
-void PastRows::emit(Value from, Value to, bool isInParts, llvm::function_ref<void()> roots) {
+void PastRows::emit(Value from, Value to, int64_t stepOfParts, llvm::function_ref<void()> roots) {
   keepDear();
   auto [first, last] = boundsOf(e.graph, columns);
   bool isInStrips = last - first > stripColumns;
-  inParts = isInParts || isInStrips;
+  step = isInStrips ? std::gcd(stepOfParts, stripColumns) : stepOfParts;
   low = from, high = to;
   if (isInStrips) {
-    low = e.openLoop(from, to, stripColumns, isInParts);
+    low = e.openLoop(from, to, stripColumns, stepOfParts != 0);
     high = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(low, e.i64(stripColumns)),
                                    to);
   }

@@ -12,8 +12,9 @@ public:
   PastRows(KernelFunction &function, Emitter &e, const RowsPast &past,
            llvm::ArrayRef<unsigned> columns, unsigned lanes);
 
-  // Of the columns [from, to): their sums, and then `roots`, which find them, at each vector.
-  void emit(Value from, Value to, bool inParts, llvm::function_ref<void()> roots);
+  // Of the columns [from, to): their sums, and then `roots`, which find them, at each vector; `step` as
+  // overVectors has it.
+  void emit(Value from, Value to, int64_t step, llvm::function_ref<void()> roots);
 
 private:
   using Row = llvm::SmallVector<int64_t, 2>; // places in the scratch, one for each component
@@ -33,9 +34,9 @@ private:
   const Reduction &sum;
   LoopGroup columns;
   unsigned lanes;
-  int64_t count;        // rows
-  int64_t stripColumns; // a row of sums has
-  bool inParts = false;
+  int64_t count;                                     // rows
+  int64_t stripColumns;                              // a row of sums has
+  int64_t step = 0;                                  // of strips and parts, as overVectors has it
   Value low = nullptr, high = nullptr;               // of the strip
   llvm::SmallVector<std::pair<Node *, Node *>> kept; // nodes of rows, and what loads them
 };

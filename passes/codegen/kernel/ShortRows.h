@@ -18,6 +18,9 @@ struct ShortRows {
   int64_t first = 0; // point of the first lane, counted from the row that the loop is at
 
   int64_t vectorsOf(int64_t lanes) const; // until lanes are at the columns of the first again
+  int64_t rowsTogether(int64_t lanes) const {
+    return vectorsOf(lanes) * lanes / columns;
+  } // in these
   // Of a lane the elements from the index at `row` and column 0.
   int64_t offsetOf(Index index, int64_t lane) const;
   // Whether it counts the points as they lie in the results.
