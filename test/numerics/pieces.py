@@ -92,4 +92,4 @@ def case(name, pieces, seed=0, count=6):
 
 
 def cases():
-    return [case(name, pieces) for name in ("f32", "f64", "i8") for pieces in (concatenated, padded, sliced)]
+    return [case(name, pieces) for name in ("f32", "f64", "bf16", "f16", "i8") for pieces in (concatenated, padded, sliced)]

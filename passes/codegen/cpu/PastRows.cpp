@@ -54,12 +54,19 @@ PastRows::PastRows(KernelFunction &function, Emitter &e, const RowsPast &past,
   constexpr int64_t mostColumns = 2048; // of which all levels stay in the first-level cache
   auto [first, last] = boundsOf(e.graph, columns);
   stripColumns = std::min<int64_t>(mostColumns, llvm::alignTo(last - first, 64));
+  Accumulators accumulators(e, sum, /*takesWords=*/true);
+  for (size_t i = 0; i < sum.inputs.size(); ++i)
+    elements.push_back(e.typeOf(accumulators.kind(i), 1));
+}
+
+int64_t PastRows::bytesOf(size_t component) const {
+  return llvm::divideCeil(elements[component]->getScalarSizeInBits(), 8);
 }
 
 PastRows::Row PastRows::makeRow() {
   Row row;
-  for (Node *input : sum.inputs)
-    row.push_back(function.reserveScratch(stripColumns * byteSize(input->kind)));
+  for (size_t i = 0; i < elements.size(); ++i)
+    row.push_back(function.reserveScratch(stripColumns * bytesOf(i)));
   return row;
 }
 
@@ -67,24 +74,22 @@ void PastRows::overColumns(llvm::function_ref<void(Value, unsigned)> body) {
   overVectors(e, columns, lanes, low, high, step, [&](Value at) { body(at, e.lanes()); });
 }
 
+Value PastRows::placeOf(const Row &row, size_t component, Value at) {
+  Value first = b.CreateConstGEP1_64(b.getInt8Ty(), e.scratch, row[component]);
+  return b.CreateInBoundsGEP(elements[component], first, b.CreateNSWSub(at, low));
+}
+
 llvm::SmallVector<Value> PastRows::atColumn(const Row &row, Value at, unsigned width) {
-  Accumulators accumulators(e, sum, /*takesWords=*/true);
   llvm::SmallVector<Value> values;
-  for (auto [i, offset] : llvm::enumerate(row)) {
-    Value place = e.element(b.CreateConstGEP1_64(b.getInt8Ty(), e.scratch, offset),
-                            sum.inputs[i]->kind, b.CreateNSWSub(at, low));
-    values.push_back(b.CreateAlignedLoad(e.typeOf(accumulators.kind(i), width), place,
-                                         llvm::Align(byteSize(sum.inputs[i]->kind))));
-  }
+  for (size_t i = 0; i < row.size(); ++i)
+    values.push_back(b.CreateAlignedLoad(llvm::FixedVectorType::get(elements[i], width),
+                                         placeOf(row, i, at), llvm::Align(bytesOf(i))));
   return values;
 }
 
 void PastRows::store(const Row &row, Value at, llvm::ArrayRef<Value> values) {
-  for (auto [i, offset] : llvm::enumerate(row)) {
-    Value place = e.element(b.CreateConstGEP1_64(b.getInt8Ty(), e.scratch, offset),
-                            sum.inputs[i]->kind, b.CreateNSWSub(at, low));
-    b.CreateAlignedStore(values[i], place, llvm::Align(byteSize(sum.inputs[i]->kind)));
-  }
+  for (auto [i, value] : llvm::enumerate(values))
+    b.CreateAlignedStore(value, placeOf(row, i, at), llvm::Align(bytesOf(i)));
 }
 
 void PastRows::clear(const Row &row) {

@@ -20,6 +20,8 @@ private:
   using Row = llvm::SmallVector<int64_t, 2>; // places in the scratch, one for each component
   Row makeRow();
   void overColumns(llvm::function_ref<void(Value at, unsigned lanes)> body);
+  int64_t bytesOf(size_t component) const;
+  Value placeOf(const Row &row, size_t component, Value at);
   llvm::SmallVector<Value> atColumn(const Row &row, Value at, unsigned lanes);
   void store(const Row &row, Value at, llvm::ArrayRef<Value> values);
   void clear(const Row &row);
@@ -32,6 +34,7 @@ private:
   llvm::IRBuilder<> &b;
   const RowsPast &past;
   const Reduction &sum;
+  llvm::SmallVector<llvm::Type *, 2> elements; // of a row of sums, as registers hold them
   LoopGroup columns;
   unsigned lanes;
   int64_t count;                                     // rows
