@@ -20,6 +20,13 @@ def concatenated(rng, x, draw, name):
     return value, [other], f"stablehlo.concatenate {names}, dim = {dim} : ({kinds}) -> tensor<{shape(*value.shape, name)}>"
 
 
+def with_one_column(rng, x, draw, name):
+    other = draw((x.shape[0], 1))
+    kinds = f"tensor<{shape(*x.shape, name)}>, tensor<{shape(*other.shape, name)}>"
+    value = np.concatenate([x, other], 1)
+    return value, [other], f"stablehlo.concatenate %a0, %a1, dim = 1 : ({kinds}) -> tensor<{shape(*value.shape, name)}>"
+
+
 def padded(rng, x, draw, name):
     low, high = ([int(n) for n in rng.choice((0, 1, 3, 70), 2)] for _ in range(2))
     value = np.full([n + a + b for n, a, b in zip(x.shape, low, high)], 0, x.dtype)
@@ -36,9 +43,8 @@ def sliced(rng, x, draw, name):
     return value, [], f"stablehlo.slice %a0 [{ranges}] : (tensor<{shape(*x.shape, name)}>) -> tensor<{shape(*value.shape, name)}>"
 
 
-def reductions(rng, value, name):
+def reductions(rng, value, name, dim):
     """Lines and expected results: sums of the array and of its square over one dimension, and its largest elements."""
-    dim = int(rng.integers(2))
     result = shape(value.shape[1 - dim], name)
     full, scalar = f"tensor<{shape(*value.shape, name)}>", f"tensor<{name}>"
     lines, outputs, expected = [f"%square = stablehlo.multiply %v, %v : {full}"], [], []
@@ -58,7 +64,7 @@ def reduced(name, pieces, sizes):
     draw = lambda size: rng.integers(-3, 4, size).astype(kind)
     x = draw(sizes)
     value, more, made = pieces(rng, x, draw, name)
-    lines, outputs, expected = reductions(rng, value, name)
+    lines, outputs, expected = reductions(rng, value, name, 0 if pieces is with_one_column else int(rng.integers(2)))
     zero = "0.0" if name in FLOATS else "0"
     lines = [f"%zero = stablehlo.constant dense<{zero}> : tensor<{name}>", f"%v = {made}", *lines]
     inputs = [x, *more]
@@ -92,4 +98,4 @@ def case(name, pieces, seed=0, count=6):
 
 
 def cases():
-    return [case(name, pieces) for name in ("f32", "f64", "bf16", "f16", "i8") for pieces in (concatenated, padded, sliced)]
+    return [case(name, pieces) for name in ("f32", "f64", "bf16", "f16", "i8") for pieces in (concatenated, with_one_column, padded, sliced)]
