@@ -19,6 +19,14 @@ bool fits(const Problem &problem, const Choices &choices) {
   return std::all_of(left.begin(), left.end(), [](int64_t room) { return room >= 0; });
 }
 
+// All that four vertices of three choices can have.
+std::vector<Choices> allChoices() {
+  std::vector<Choices> all;
+  for (int32_t code = 0; code < 81; ++code)
+    all.push_back({code % 3, code / 3 % 3, code / 9 % 3, code / 27});
+  return all;
+}
+
 TEST(Steps, WhatFitsIsWhatFitted) {
   int64_t before = 0, after = 0;
   for (uint64_t seed = 0; seed < 500; ++seed) {
@@ -39,10 +47,8 @@ TEST(Steps, WhatFitsIsWhatFitted) {
     ASSERT_EQ(kept.size(), smaller.room.size());
     before += problem.room.size();
     after += smaller.room.size();
-    for (int32_t code = 0; code < 81; ++code) {
-      Choices choices{code % 3, code / 3 % 3, code / 9 % 3, code / 27};
+    for (const Choices &choices : allChoices())
       ASSERT_EQ(fits(problem, choices), fits(smaller, choices));
-    }
   }
   EXPECT_LT(after, before / 2);
 }
@@ -74,12 +80,10 @@ TEST(Steps, WhatIsTooLargeFitsBesideNothing) {
     };
     EXPECT_FALSE(isLarge(0, 1)); // it is out already
     std::vector<std::vector<bool>> fitting(4, std::vector<bool>(3));
-    for (int32_t code = 0; code < 81; ++code) {
-      Choices choices{code % 3, code / 3 % 3, code / 9 % 3, code / 27};
-      for (int32_t v = 0; v < 4; ++v)
-        if (fits(problem, choices))
+    for (const Choices &choices : allChoices())
+      if (fits(problem, choices))
+        for (int32_t v = 0; v < 4; ++v)
           fitting[v][choices[v]] = true;
-    }
     for (int32_t v = 0; v < 4; ++v)
       for (int32_t i = 0; i < 3; ++i)
         if (isLarge(v, i))
