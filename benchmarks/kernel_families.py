@@ -1,5 +1,6 @@
 """The kernels of kernels.py: a function a family, each yielding cases. `flops` of 0: the case is measured by its bytes, each
-argument read and each result written once, or by `bytes` where it does not touch all of them."""
+argument read and each result written once, or by `bytes` where it does not touch all of them. Families that take a scale have
+so many times the rows: what moves bytes is beside a copy out of memory, so caches should hold none of its arrays."""
 import dataclasses
 import math
 from collections.abc import Callable
@@ -30,11 +31,11 @@ def below(bound, *shape):
     return np.random.default_rng(7).integers(0, bound, shape, np.int32)
 
 
-def elementwise():
-    x = normal(8192, 2048)
-    yield Case("x + 2x, 8192x2048", lambda x: x + 2 * x, (x,), target=0.8)
+def elementwise(scale=1):
+    x = normal(8192 * scale, 2048)
+    yield Case("x + 2x, rows of 2048", lambda x: x + 2 * x, (x,), target=0.8)
     yield Case("gelu", jax.nn.gelu, (x,))
-    yield Case("silu(x) * y", lambda x, y: jax.nn.silu(x) * y, (x, normal(2048, 8192).reshape(8192, 2048)))
+    yield Case("silu(x) * y", lambda x, y: jax.nn.silu(x) * y, (x, normal(2048, 8192 * scale).reshape(x.shape)))
 
 
 def _layer_norm(x, scale, shift):
@@ -56,15 +57,16 @@ def gradient(function):
     return lambda *arguments: jax.vjp(function, *arguments[:-1])[1](arguments[-1])
 
 
-def rows():
-    x, by, one, other = normal(8192, 2048), normal(2048, 8192).reshape(8192, 2048), normal(2048), normal(1, 2048)[0]
+def rows(scale=1):
+    x, by = normal(8192 * scale, 2048), normal(2048, 8192 * scale).reshape(-1, 2048)
+    one, other = normal(2048), normal(1, 2048)[0]
     for name, function, arguments in (("softmax", jax.nn.softmax, (x,)), ("log-softmax", jax.nn.log_softmax, (x,)),
                                       ("layer norm", _layer_norm, (x, one, other)), ("RMS norm", _rms_norm, (x, one))):
         yield Case(f"{name}, rows of 2048", function, arguments, target=0.8)
         yield Case("  its gradient", gradient(function), (*arguments, by), target=0.8)
-    images = normal(32, 56, 56, 64)
+    images = normal(32 * scale, 56, 56, 64)
     train = lambda x, scale, shift: _batch_norm(x, scale, shift)[0]
-    yield Case("batch norm, 32x56x56x64", _batch_norm, (images, normal(64), normal(1, 64)[0]), target=0.8)
+    yield Case("batch norm, images of 56x56x64", _batch_norm, (images, normal(64), normal(1, 64)[0]), target=0.8)
     yield Case("  its gradient", gradient(train), (images, normal(64), normal(1, 64)[0], images[::-1].copy()), target=0.8)
 
 
@@ -72,8 +74,8 @@ def _cross_entropy(logits, labels):
     return -jnp.take_along_axis(jax.nn.log_softmax(logits), labels[:, None], -1).mean()
 
 
-def cross_entropy():
-    for count, words in ((8192, 2048), (1024, 32000)):
+def cross_entropy(scale=1):
+    for count, words in ((8192 * scale, 2048), (1024 * scale, 32000)):
         logits, labels = normal(count, words), below(words, count)
         yield Case(f"cross entropy, {count}x{words}", _cross_entropy, (logits, labels), target=0.8)
         yield Case("  with its gradient", jax.value_and_grad(_cross_entropy), (logits, labels), target=0.8)
@@ -90,43 +92,45 @@ def _adam(step, weights, gradients, first, second):
     return step, *map(list, zip(*done))
 
 
-def adam():
-    shapes = [(512, 512)] * 32 + [(2048, 512)] * 8 + [(512,)] * 24
+def adam(scale=1):
+    shapes = [(512 * scale, 512)] * 32 + [(2048 * scale, 512)] * 8 + [(512,)] * 24
     trees = [[normal(*shape) for shape in shapes] for _ in range(3)] + [[abs(normal(*shape)) for shape in shapes]]
-    yield Case("Adam, 64 arrays of 16 M", _adam, (np.float32(3), *trees), donated=(0, 1, 3, 4), target=0.8)
+    yield Case(f"Adam, 64 arrays of {16 * scale} M", _adam, (np.float32(3), *trees), donated=(0, 1, 3, 4), target=0.8)
 
 
 def _scan(gates, x):
     return jax.lax.associative_scan(lambda a, b: (a[0] * b[0], b[0] * a[1] + b[1]), (gates, x), axis=1)[1]
 
 
-def running():
-    x = normal(8192, 2048)
+def running(scale=1):
+    x = normal(8192 * scale, 2048)
     yield Case("sum along rows", lambda x: jnp.cumsum(x, 1), (x,), target=0.8)
     yield Case("sum along columns", lambda x: jnp.cumsum(x, 0), (x,), target=0.8)
     yield Case("maximum along rows", lambda x: jax.lax.cummax(x, 1), (x,), target=0.8)
-    yield Case("associative scan, 8x2048x512", _scan, (normal(8, 2048, 512), normal(8, 512, 2048).reshape(8, 2048, 512)), target=0.8)
+    gates, values = normal(8 * scale, 2048, 512), normal(8 * scale, 512, 2048).reshape(-1, 2048, 512)
+    yield Case("associative scan, sequences of 2048x512", _scan, (gates, values), target=0.8)
 
 
-def gathers():
-    table, index, update = normal(32000, 1024), below(32000, 16384), normal(16384, 1024)
+def gathers(scale=1):
+    count, rows = 16384 * scale, 32000 * scale
+    table, index, update = normal(rows, 1024), below(rows, count), normal(count, 1024)
     touched = 2.0 * update.nbytes
-    yield Case("16384 rows of 1024", lambda t, i: t[i], (table, index), bytes=touched, target=0.8)
-    yield Case("  its gradient", lambda i, u: jnp.zeros((32000, 1024), u.dtype).at[i].add(u), (index, update),
+    yield Case(f"{count} rows of 1024", lambda t, i: t[i], (table, index), bytes=touched, target=0.8)
+    yield Case("  its gradient", lambda i, u: jnp.zeros((rows, 1024), u.dtype).at[i].add(u), (index, update),
                bytes=touched + update.nbytes + table.nbytes, target=0.8)
 
 
-def transposes():
-    x = normal(8192, 2048)
-    yield Case("transposed + 1, 8192x2048", lambda x: x.T + 1, (x,), target=0.7)
-    yield Case("heads to the front, 8x1024x16x64", lambda x: x.transpose(0, 2, 1, 3) + 1, (normal(8, 1024, 16, 64),), target=0.7)
-    yield Case("heads last, 8x16x64x1024", lambda x: x.transpose(0, 3, 1, 2) + 1, (normal(8, 16, 64, 1024),), target=0.7)
-    for dtype, *sizes in ((np.float32, 4001, 3003), (jnp.bfloat16, 4096, 8192), (jnp.bfloat16, 5001, 3007), (np.int8, 8192, 8192), (np.int8, 6001, 7001)):
-        x = jnp.asarray(normal(*sizes, dtype=dtype))
-        yield Case(f"transposed + 1, {x.dtype} {sizes[0]}x{sizes[1]}", lambda x: x.T + 1, (x,), target=0.7)
-    yield Case("batched, 64x512x513", lambda x: x.transpose(0, 2, 1) + 1, (normal(64, 512, 513),), target=0.7)
-    yield Case("back to front, 128x512x257", lambda x: x.transpose(2, 1, 0) + 1, (normal(128, 512, 257),), target=0.7)
-    yield Case("x + y transposed, 4096x4096", lambda x, y: x + y.T, (normal(4096, 4096), normal(4096, 4096)), target=0.7)
+def transposes(scale=1):
+    for dtype, *sizes in ((np.float32, 8192, 2048), (np.float32, 4001, 3003), (jnp.bfloat16, 4096, 8192), (jnp.bfloat16, 5001, 3007),
+                          (np.int8, 8192, 8192), (np.int8, 6001, 7001)):
+        x = jnp.asarray(normal(sizes[0] * scale, sizes[1], dtype=dtype))
+        yield Case(f"transposed + 1, {x.dtype} {x.shape[0]}x{x.shape[1]}", lambda x: x.T + 1, (x,), target=0.7)
+    yield Case("heads to the front, 1024x16x64", lambda x: x.transpose(0, 2, 1, 3) + 1, (normal(8 * scale, 1024, 16, 64),), target=0.7)
+    yield Case("heads last, 16x64x1024", lambda x: x.transpose(0, 3, 1, 2) + 1, (normal(8 * scale, 16, 64, 1024),), target=0.7)
+    yield Case("batched, 512x513", lambda x: x.transpose(0, 2, 1) + 1, (normal(64 * scale, 512, 513),), target=0.7)
+    yield Case("back to front, 512x257", lambda x: x.transpose(2, 1, 0) + 1, (normal(128 * scale, 512, 257),), target=0.7)
+    x, y = normal(4096 * scale, 4096), normal(4096, 4096 * scale)
+    yield Case("x + y transposed", lambda x, y: x + y.T, (x, y), target=0.7)
 
 
 def sorts():
@@ -185,3 +189,4 @@ def convolutions():
 
 FAMILIES = {f.__name__: f for f in (elementwise, rows, cross_entropy, adam, running, gathers, transposes, sorts, attention,
                                     convolutions)}
+SCALED = [f.__name__ for f in (elementwise, rows, cross_entropy, adam, running, gathers, transposes)]

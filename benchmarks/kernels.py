@@ -1,14 +1,16 @@
 """Kernels beside what the machine can do, in one run.
 
-  kernels.py [FAMILY ..] [--rounds=N] [--shape=M,N,K[,LAYOUT[,BATCH]]..] [--heads=BxHxTxD..] [--kind=KIND..] [--program=FILE.tsr..] [--layers=N]
+  kernels.py [FAMILY ..] [--rounds=N] [--shape=M,N,K[,LAYOUT[,BATCH]]..] [--heads=BxHxTxD..] [--kind=KIND..] [--scale=N] [--program=FILE.tsr..] [--layers=N]
 
 Families: elementwise, rows, cross_entropy, adam, running, gathers, transposes, sorts, attention, convolutions, products,
 llama; all of them without one. `llama` trains large_models.py's llama-small on 8 sequences of 256 tokens (--layers: of so
 many), in f32 and in bf16: what it multiplies a second beside that product's, and its ten dearest kernels, each with the
-time that the machine takes at least for what it moves and multiplies as a share of its own. What moves bytes is set beside the cores' copies of them, in each run by `tessera run --profile`; what
-multiplies beside the best square product of numpy's BLAS, or of ours where it multiplies bf16. `kernels` are those that a step runs; a share below the one that
-is aimed at has a star. Products of f32 are beside numpy's of the same shape, those of bf16 beside oneDNN's where a C++
-compiler finds it (Debian's libdnnl-dev); LAYOUT says how the operands lie: nn, tn (the first is transposed), nt, tt.
+time that the machine takes at least for what it moves and multiplies as a share of its own. What moves bytes is set
+beside the cores' copies of arrays that no cache holds, in each run by `tessera run --profile`; where a cache holds a case's
+own (64 MB each), --scale=N gives it N times the rows. What multiplies is beside the best square product of numpy's BLAS, or
+of ours where it multiplies bf16. `kernels` are those that a step runs; a share below the one that is aimed at has a star.
+Products of f32 are beside numpy's of the same shape, those of bf16 beside oneDNN's where a C++ compiler finds it (Debian's
+libdnnl-dev); LAYOUT says how the operands lie: nn, tn (the first is transposed), nt, tt.
 --program prints the ten kernels of a program that take longest. Each gets the quickest of its steps. Needs build/bin and the
 Python environment that scripts/bootstrap makes.
 """
@@ -25,7 +27,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import large_models
-from kernel_families import FAMILIES
+from kernel_families import FAMILIES, SCALED
 from kernel_peers import HERE, Numpy, OneDnn, Shape, square_rate
 
 BIN = os.environ.get("TESSERA_BIN", os.path.join(HERE, "..", "build", "bin"))
@@ -97,7 +99,7 @@ class Squares:
 def cases_of(name, options):
     if name == "attention":
         return FAMILIES[name](**{key: value for key, value in (("shapes", options.heads), ("kinds", options.kind)) if value})
-    return FAMILIES[name]()
+    return FAMILIES[name](*[options.scale] if name in SCALED else [])
 
 
 def family(name, options, directory):
@@ -181,6 +183,7 @@ def main():
     parser.add_argument("families", nargs="*", metavar="FAMILY", choices=[*FAMILIES, "products", "llama", []])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--shape", action="append", help="of a product, in place of those that are built in")
+    parser.add_argument("--scale", type=int, default=1, help="of what moves bytes: so many times the rows")
     parser.add_argument("--layers", type=int, help="of the Llama, instead of all")
     parser.add_argument("--heads", action="append", help="of attention: BATCHxHEADSxLENGTHxCHANNELS, in place of those that are built in")
     parser.add_argument("--kind", action="append", choices=["f32", "bf16"], help="of attention; both")
