@@ -1,6 +1,7 @@
 #include "lib/solver/Dual.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace tessera::solver {
 
@@ -12,6 +13,15 @@ Dual::Dual(const Network &network) : network(network), message(network.messages)
     out.emplace_back(list.size());
   }
   costs.resize(choices);
+  std::unordered_map<const double *, int32_t> known;
+  for (int32_t v = 0; v < network.vertices(); ++v)
+    for (const HalfEdge *edge = network.begin(v); edge != network.end(v); ++edge) {
+      auto [at, isNew] = known.emplace(edge->fromOther, static_cast<int32_t>(folds.size()));
+      if (isNew)
+        folds.emplace_back(edge->fromOther, edge->toOther, network.size(edge->other),
+                           network.size(v));
+      foldOf.push_back(at->second);
+    }
   setPrices(std::vector<double>(network.problem.room.size()));
 }
 
@@ -36,25 +46,6 @@ void Dual::setPrices(std::vector<double> prices) {
   lower = -forbidden;
 }
 
-namespace {
-
-// to[j] = min over i of rows[i][j] - from[i].
-void leastOf(const double *__restrict rows, const double *__restrict from, int32_t count,
-             int32_t size, double *__restrict to) {
-  for (int32_t j = 0; j < size; ++j)
-    to[j] = rows[j] - from[0];
-  for (int32_t i = 1; i < count; ++i) {
-    const double *__restrict row = rows + int64_t(i) * size;
-    double less = from[i];
-    for (int32_t j = 0; j < size; ++j) {
-      double cost = row[j] - less;
-      to[j] = cost < to[j] ? cost : to[j];
-    }
-  }
-}
-
-} // namespace
-
 // What is left at the vertex: its part of the bound.
 double Dual::visit(int32_t v, bool forward, double limit) {
   int32_t size = network.size(v), ahead = 0, behind = 0;
@@ -65,9 +56,8 @@ double Dual::visit(int32_t v, bool forward, double limit) {
       ++ahead;
     } else {
       ++behind;
-      int32_t count = network.size(edge->other);
-      leastOf(edge->fromOther, &message[edge->otherMessage], count, size, to);
-      counted += int64_t(count) * size;
+      folds[foldOf[edge - network.begin(0)]].leastOf(&message[edge->otherMessage], to, given);
+      counted += int64_t(network.size(edge->other)) * size;
     }
     for (int32_t i = 0; i < size; ++i)
       sum[i] += to[i];

@@ -8,6 +8,7 @@
 // bound holds for all that is within the room.
 #pragma once
 
+#include "lib/solver/Folded.h"
 #include "lib/solver/Network.h"
 
 namespace tessera::solver {
@@ -40,7 +41,9 @@ private:
   double visit(int32_t v, bool forward, double limit);
 
   const Network &network;
-  std::vector<int64_t> first; // of each vertex's choices
+  std::vector<int64_t> first;  // of each vertex's choices
+  std::vector<Folded> folds;   // of distinct matrices
+  std::vector<int32_t> foldOf; // of half edges
   std::vector<double> costs, message, price;
   std::vector<std::vector<bool>> out;
   int64_t outCount = 0, counted = 0;

@@ -9,6 +9,7 @@ namespace tessera::solver {
 struct HalfEdge {
   int32_t other = 0;
   const double *fromOther = nullptr;     // rows are the other's choices
+  const double *toOther = nullptr;       // the same transposed
   int64_t message = 0, otherMessage = 0; // offsets of the messages to here, and to the other
 };
 
@@ -27,11 +28,19 @@ public:
       firstEdge[v + 1] = firstEdge[v] + degrees[v];
     edges.resize(firstEdge[count]);
     std::vector<int32_t> at(firstEdge.begin(), firstEdge.end() - 1);
+    std::vector<int64_t> free(count); // messages to a vertex are beside each other
+    for (int32_t v = 0; v < count; ++v) {
+      free[v] = messages;
+      messages += int64_t(degrees[v]) * size(v);
+    }
     for (const Link &link : problem.links) {
-      int64_t toFrom = messages, toTo = messages + size(link.from);
-      messages = toTo + size(link.to);
-      edges[at[link.from]++] = {link.to, matrices[link.backward].costs.data(), toFrom, toTo};
-      edges[at[link.to]++] = {link.from, matrices[link.forward].costs.data(), toTo, toFrom};
+      int64_t toFrom = free[link.from], toTo = free[link.to];
+      free[link.from] += size(link.from);
+      free[link.to] += size(link.to);
+      const double *forward = matrices[link.forward].costs.data();
+      const double *backward = matrices[link.backward].costs.data();
+      edges[at[link.from]++] = {link.to, backward, forward, toFrom, toTo};
+      edges[at[link.to]++] = {link.from, forward, backward, toTo, toFrom};
       entries += matrices[link.forward].costs.size();
     }
     holdsOf.resize(count);
