@@ -129,6 +129,52 @@ void Ascent::reprice(double wanted) {
   dual.setPrices(std::move(prices));
 }
 
+namespace {
+
+// to + reach * (to - from), where both are finite.
+std::vector<double> beyond(const std::vector<double> &from, const std::vector<double> &to,
+                           double reach) {
+  std::vector<double> result(to.size());
+  for (size_t n = 0; n < to.size(); ++n) {
+    double way = to[n] - from[n];
+    result[n] = std::isfinite(way) ? to[n] + reach * way : to[n];
+  }
+  return result;
+}
+
+} // namespace
+
+// Messages and prices go far the same way in small steps: from time to time they go on that way, many
+// steps at once, and back where that does not raise the bound more than a step would have.
+void Ascent::leap(double wanted) {
+  constexpr int passes = 16;
+  std::vector<double> messages = dual.messages(), prices = dual.prices();
+  double bound = bestBound;
+  if (!messagesBefore.empty() && bound > boundBefore) {
+    std::vector<double> there = beyond(pricesBefore, prices, reach);
+    for (double &price : there)
+      price = std::max(price, 0.0);
+    dual.setMessages(beyond(messagesBefore, messages, reach));
+    dual.setPrices(std::move(there));
+    dual.pass(true);
+    dual.pass(false, wanted);
+    counted += 2 * network.messages;
+    if (dual.bound() > bound + (bound - boundBefore) / passes) {
+      reach = std::min(reach * 2, 1024.0);
+      bestBound = pricedBound = dual.bound();
+      bestPrices = prices = dual.prices();
+      messages = dual.messages();
+    } else {
+      reach = std::max(reach / 2, 1.0);
+      dual.setMessages(messages);
+      dual.setPrices(prices);
+    }
+  }
+  messagesBefore = std::move(messages);
+  pricesBefore = std::move(prices);
+  boundBefore = bestBound;
+}
+
 void Ascent::tryChoices(int64_t searchSteps, const AscentLimits &limits) {
   decodeWithin();
   search.set(decoded);
@@ -167,6 +213,8 @@ void Ascent::run(const AscentLimits &limits) {
       decode();
       reprice(wanted);
     }
+    if (round % 16 == 15)
+      leap(wanted);
     int32_t every = problem.holds.empty() ? 16 : 200;
     if (round % every == every - 1) {
       if (bestBound - stalledAt <= (problem.holds.empty() ? 1e-4 : 0.01) *

@@ -45,6 +45,7 @@ private:
   void decodeWithin();
   void takeSearch();
   void reprice(double wanted);
+  void leap(double wanted);
   void tryChoices(int64_t searchSteps, const AscentLimits &limits);
 
   const Problem &problem;
@@ -56,6 +57,9 @@ private:
   std::vector<double> bestPrices, held; // held: in each step, the mean over passes, less the room
   std::vector<bool> priced; // steps that may have a price: those that were once the worst
   double stride = 1, pricedBound = -forbidden;
+  // Where messages and prices were some passes ago, and how many times the way since is gone at once.
+  std::vector<double> messagesBefore, pricesBefore;
+  double boundBefore = -forbidden, reach = 4;
   int64_t counted = 0;
 };
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 using namespace tessera::solver;
 
 namespace {
@@ -22,6 +24,49 @@ TEST(Ascent, PricesThatWereTooHighAreTakenBack) {
   EXPECT_GT(ascent.bound(), 0.4);
   EXPECT_LE(ascent.bound(), 0.5 + 1e-12);
   EXPECT_EQ(ascent.cost(), 1);
+}
+
+// A grid of 20 by 20 with random costs, and bytes of which too many would be held.
+struct Grid {
+  Problem problem;
+  Matrices matrices;
+
+  Grid() {
+    constexpr int32_t side = 20, choices = 4;
+    std::mt19937_64 random(7);
+    auto number = [&] { return static_cast<double>(random() % 1000); };
+    auto link = [&](int32_t from, int32_t to) {
+      Matrix matrix{choices, choices, {}};
+      for (int n = 0; n < choices * choices; ++n)
+        matrix.costs.push_back(number());
+      int32_t id = matrices.add(std::move(matrix));
+      problem.links.push_back({from, to, id, matrices.transposed(id)});
+    };
+    for (int32_t v = 0; v < side * side; ++v) {
+      problem.costs.push_back({});
+      problem.holds.push_back({v, v / side, std::min(v / side + 4, side), {}});
+      for (int n = 0; n < choices; ++n) {
+        problem.costs.back().push_back(number());
+        problem.holds.back().bytes.push_back(static_cast<int64_t>(random() % 100));
+      }
+    }
+    for (int32_t v = 0; v < side * side; ++v) {
+      if ((v + 1) % side)
+        link(v, v + 1);
+      if (v + side < side * side)
+        link(v, v + side);
+    }
+    problem.room.assign(side, 2000);
+  }
+};
+
+TEST(Ascent, WhereStepsAgreeManyAreTakenAtOnce) {
+  Grid grid;
+  Ascent ascent(grid.problem, grid.matrices);
+  ascent.begin(std::vector<double>(20));
+  ascent.run({.steps = 1'000'000'000, .rounds = 400});
+  EXPECT_GT(ascent.bound(), 419163.5); // small steps alone end at 419162.8
+  EXPECT_GE(ascent.cost(), ascent.bound());
 }
 
 } // namespace
