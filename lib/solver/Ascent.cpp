@@ -8,7 +8,22 @@ namespace tessera::solver {
 
 Ascent::Ascent(const Problem &problem, const Matrices &matrices)
     : problem(problem), network(problem, matrices), dual(network), search(network),
-      decoded(problem.vertices()), bestPrices(problem.room.size()), priced(problem.room.size()) {}
+      decoded(problem.vertices()), bestPrices(problem.room.size()), priced(problem.room.size()) {
+  forgetSeen();
+}
+
+void Ascent::forgetSeen() {
+  wasSeen.clear();
+  for (const std::vector<double> &costs : problem.costs)
+    wasSeen.emplace_back(costs.size());
+  if (found())
+    see(best);
+}
+
+void Ascent::see(const Choices &choices) {
+  for (size_t v = 0; v < choices.size(); ++v)
+    wasSeen[v][choices[v]] = true;
+}
 
 void Ascent::begin(std::vector<double> prices) {
   for (size_t t = 0; t < prices.size(); ++t)
@@ -27,6 +42,7 @@ void Ascent::takeSearch() {
   if (search.feasible() && cost < bestCost) {
     bestCost = cost;
     best = search.choices();
+    see(best);
   }
 }
 
@@ -177,6 +193,7 @@ void Ascent::leap(double wanted) {
 
 void Ascent::tryChoices(int64_t searchSteps, const AscentLimits &limits) {
   decodeWithin();
+  see(decoded);
   search.set(decoded);
   if (search.over() > 0)
     search.repair();
@@ -192,8 +209,13 @@ void Ascent::tryChoices(int64_t searchSteps, const AscentLimits &limits) {
 void Ascent::run(const AscentLimits &limits) {
   int64_t end = steps() + limits.steps;
   double stalledAt = -forbidden;
+  int64_t half = steps() + limits.steps / 2;
   for (int64_t round = 0; steps() < end && round < limits.rounds; ++round) {
     counted += 500;
+    if (steps() > half) {
+      forgetSeen();
+      half = INT64_MAX;
+    }
     dual.pass(true);
     bestBound = std::max(bestBound, dual.bound());
     double wanted = std::min(bestCost, limits.wanted);
@@ -211,6 +233,7 @@ void Ascent::run(const AscentLimits &limits) {
       return;
     if (!problem.holds.empty()) {
       decode();
+      see(decoded);
       reprice(wanted);
     }
     if (round % 16 == 15)

@@ -32,6 +32,8 @@ public:
   const std::vector<double> &prices() const { return bestPrices; }
   const std::vector<std::vector<bool>> &excluded() const { return dual.excluded(); }
   int64_t excludedCount() const { return dual.excludedCount(); }
+  // The best choices, and those that messages and prices made best in the last run's second half.
+  const std::vector<std::vector<bool>> &seen() const { return wasSeen; }
   int64_t entries() const { return network.entries; }
   int64_t steps() const { return dual.steps() + search.steps() + counted; }
   // The vertex whose choice is least clear, and the choice to try first.
@@ -44,6 +46,8 @@ private:
   void decode();
   void decodeWithin();
   void takeSearch();
+  void see(const Choices &choices);
+  void forgetSeen();
   void reprice(double wanted);
   void leap(double wanted);
   void tryChoices(int64_t searchSteps, const AscentLimits &limits);
@@ -56,6 +60,7 @@ private:
   double bestCost = forbidden, bestBound = -forbidden;
   std::vector<double> bestPrices, held; // held: in each step, the mean over passes, less the room
   std::vector<bool> priced; // steps that may have a price: those that were once the worst
+  std::vector<std::vector<bool>> wasSeen;
   double stride = 1, pricedBound = -forbidden;
   // Where messages and prices were some passes ago, and how many times the way since is gone at once.
   std::vector<double> messagesBefore, pricesBefore;

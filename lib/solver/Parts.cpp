@@ -37,6 +37,7 @@ void PartSearch::begin(const Choices &choices, const std::vector<double> &regret
   chosen = choices;
   regretUpTo.resize(regrets.size());
   std::inclusive_scan(regrets.begin(), regrets.end(), regretUpTo.begin());
+  price = prices;
   paidUpTo.clear();
   for (size_t t = 0; t < prices.size(); ++t)
     paidUpTo.push_back((t ? paidUpTo.back() : 0) +
@@ -73,12 +74,16 @@ size_t PartSearch::draw(const std::vector<double> &upTo) {
   return std::upper_bound(upTo.begin(), upTo.end() - 1, at) - upTo.begin();
 }
 
-// One of the vertices that hold something in a step that binds, each as likely as it holds much:
-// most of what is held there is nothing beside a few.
-int32_t PartSearch::pickHolder() {
+// One that binds.
+int32_t PartSearch::pickStep() {
   bool byPrice = paidUpTo.back() > 0 && random() % 2;
-  int32_t step = static_cast<int32_t>(
-      byPrice ? draw(paidUpTo) : std::min_element(left.begin(), left.end()) - left.begin());
+  return static_cast<int32_t>(byPrice ? draw(paidUpTo)
+                                      : std::min_element(left.begin(), left.end()) - left.begin());
+}
+
+// One of the vertices that hold something in a step, each as likely as it holds much: most of what
+// is held there is nothing beside a few.
+int32_t PartSearch::pickHolder(int32_t step) {
   std::vector<int32_t> holders;
   std::vector<double> heldUpTo;
   double held = 0;
@@ -102,11 +107,13 @@ void PartSearch::pickPart() {
   for (int32_t v : part)
     place[v] = -1;
   part.clear();
-  int32_t seed = pickSeed();
-  int32_t other = random() % 2 && !left.empty() ? pickHolder() : -1;
-  growFrom(seed, other < 0 ? size : size / 2);
-  if (other >= 0)
-    growFrom(other, size / 2);
+  uint64_t kind = left.empty() ? 0 : random() % 4;
+  size_t holders = kind == 3 ? 8 : kind == 2 ? 1 : 0;
+  growFrom(pickSeed(), holders ? size / 2 : size);
+  int32_t step = holders ? pickStep() : 0;
+  for (size_t n = 0; n < holders; ++n)
+    if (int32_t holder = pickHolder(step); holder >= 0)
+      growFrom(holder, std::max<size_t>(size / 2 / holders, 1));
 }
 
 Problem PartSearch::partProblem() const {
@@ -157,7 +164,10 @@ int64_t PartSearch::improvePart(const std::function<bool()> &stop) {
   int64_t before = own.steps();
   Tree tree(own, {.steps = steps, .gap = 1e-4, .parts = false, .stop = stop});
   tree.offer(now, cost);
-  tree.explore(small);
+  std::vector<double> prices;
+  for (int32_t t : kept)
+    prices.push_back(price[t]);
+  tree.explore(small, std::move(prices));
   int64_t taken = 4 * before + own.steps() + steps - std::max<int64_t>(tree.stepsLeft(), 0);
   if (tree.stepsLeft() > steps * 3 / 4)
     size = std::min<size_t>(size + 1 + size / 16, 1000);

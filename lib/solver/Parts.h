@@ -18,7 +18,8 @@ public:
 
   // Goes on from choices that are within the room. Half of the parts begin where a choice costs
   // more than the bound knows to be possible: `regrets` has a number of that for each vertex. Half
-  // also have what holds a lot in a step that binds, by the prices of steps or the least room left.
+  // also have what holds a lot in a step that binds, by the prices of steps or the least room left:
+  // one such vertex, or eight that could give way together.
   void begin(const Choices &choices, const std::vector<double> &regrets,
              const std::vector<double> &prices);
   // Goes on for about that many steps; returns how many it took.
@@ -29,7 +30,8 @@ private:
   void pickPart();
   void growFrom(int32_t seed, size_t count);
   int32_t pickSeed();
-  int32_t pickHolder();
+  int32_t pickStep();
+  int32_t pickHolder(int32_t step);
   size_t draw(const std::vector<double> &upTo);
   Problem partProblem() const;
   int64_t improvePart(const std::function<bool()> &stop);
@@ -40,6 +42,7 @@ private:
   std::vector<std::vector<int32_t>> linksOf;
   Choices chosen;
   std::vector<double> regretUpTo;   // of all vertices to each
+  std::vector<double> price;        // of each step
   std::vector<double> paidUpTo;     // for the room of all steps to each
   std::vector<int64_t> left;        // room beside what is held
   std::vector<int32_t> part, place; // the vertices that are free; of each, where in it, or -1

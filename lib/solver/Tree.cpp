@@ -49,8 +49,8 @@ struct Shares {
 
   void balance(double boundGained, double partsGained) {
     bool toParts = boundGained * parts < partsGained * bound;
-    bound = toParts ? std::max(bound / 2, 0.125) : std::min(bound * 2, 1.0);
-    parts = toParts ? std::min(parts * 1.2, 1.5) : std::max(parts / 1.2, 0.5);
+    bound = std::clamp(toParts ? bound / 2 : bound * 2, 0.125, 1.0);
+    parts = std::clamp(toParts ? parts * 2 : parts / 2, 0.0625, 1.5);
   }
 };
 
@@ -89,8 +89,11 @@ void Tree::take(const Part &part, const Reduction &reduction, const Choices &cor
     best = at->reduction->expanded(best);
 }
 
-double Tree::explore(const Problem &problem) {
-  return std::min(explore({.problem = problem, .matrices = matrices, .start = best}), bestCost);
+double Tree::explore(const Problem &problem, std::vector<double> prices) {
+  return std::min(
+      explore(
+          {.problem = problem, .matrices = matrices, .prices = std::move(prices), .start = best}),
+      bestCost);
 }
 
 double Tree::explore(const Part &part) {
@@ -157,6 +160,9 @@ void Tree::climb(const Part &part, const Reduction &reduction, Ascent &ascent) {
       limits.steps -= parts->run(std::min(shareOf(slice, shares.parts), limits.steps), limits.stop);
       ascent.offer(parts->choices());
       take(part, reduction, ascent.choices(), ascent.cost());
+      if (limits.seen && !outOfSteps())
+        searchSeen(part, reduction, ascent,
+                   std::min(shareOf(slice, shares.parts / 2), limits.steps));
       shares.balance(ascent.bound() - bound, whereParts - bestCost);
     }
     double gained = (cost - bestCost) + (ascent.bound() - bound);
@@ -167,6 +173,25 @@ void Tree::climb(const Part &part, const Reduction &reduction, Ascent &ascent) {
     if (stuck && (entries < 200'000 || 20 * ascent.excludedCount() > choicesOf(core)))
       return;
   }
+}
+
+// Better choices among those that were seen: most vertices have one of these, so that all of them
+// together are a small problem.
+void Tree::searchSeen(const Part &part, const Reduction &reduction, Ascent &ascent, int64_t steps) {
+  const Problem &core = reduction.core();
+  std::vector<std::vector<bool>> unseen = ascent.seen();
+  for (std::vector<bool> &choices : unseen)
+    choices.flip();
+  Problem few = without(core, unseen);
+  Matrices own;
+  copyMatrices(few, part.matrices, own);
+  limits.steps -= 4 * own.steps();
+  Tree tree(own, {.steps = steps, .gap = limits.gap, .seen = false, .stop = limits.stop});
+  tree.offer(ascent.choices(), ascent.cost());
+  tree.explore(few, ascent.prices());
+  limits.steps -= steps - std::max<int64_t>(tree.stepsLeft(), 0);
+  ascent.offer(tree.choices());
+  take(part, reduction, ascent.choices(), ascent.cost());
 }
 
 double Tree::branch(const Part &part, const Reduction &reduction, const Ascent &ascent) {

@@ -17,6 +17,7 @@ public:
     int64_t rounds = 0; // of messages that there are steps for, however large what is left is
     double gap = 0;     // (cost - bound) / cost that is enough
     bool parts = true;  // large problems also by parts
+    bool seen = true;   // and by the choices that were seen alone
     std::function<bool()> stop = {};
   };
   Tree(Matrices &matrices, Limits limits) : matrices(matrices), limits(std::move(limits)) {}
@@ -24,8 +25,8 @@ public:
   // Choices that are known, if they are better.
   void offer(const Choices &choices, double choicesCost);
   // The least that choices of the problem that are better than `cost()` can cost; `cost()` where
-  // none are.
-  double explore(const Problem &problem);
+  // none are. Begins with these prices of the steps, where there are any.
+  double explore(const Problem &problem, std::vector<double> prices = {});
 
   int64_t stepsLeft() const { return limits.steps; }
   double cost() const { return bestCost; } // forbidden: none was found
@@ -44,6 +45,7 @@ private:
   };
   double explore(const Part &part);
   void climb(const Part &part, const Reduction &reduction, Ascent &ascent);
+  void searchSeen(const Part &part, const Reduction &reduction, Ascent &ascent, int64_t steps);
   double branch(const Part &part, const Reduction &reduction, const Ascent &ascent);
   void take(const Part &part, const Reduction &reduction, const Choices &core, double cost);
   bool outOfSteps() const { return limits.steps <= 0 || (limits.stop && limits.stop()); }

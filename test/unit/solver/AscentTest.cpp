@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 using namespace tessera::solver;
@@ -67,6 +68,21 @@ TEST(Ascent, WhereStepsAgreeManyAreTakenAtOnce) {
   ascent.run({.steps = 1'000'000'000, .rounds = 400});
   EXPECT_GT(ascent.bound(), 419163.5); // small steps alone end at 419162.8
   EXPECT_GE(ascent.cost(), ascent.bound());
+}
+
+// Most of four choices were never best in the second half of the run.
+TEST(Ascent, SeenAreTheBestChoicesAndFewOthers) {
+  Grid grid;
+  Ascent ascent(grid.problem, grid.matrices);
+  ascent.begin(std::vector<double>(20));
+  ascent.run({.steps = 20'000'000, .rounds = 10'000});
+  ASSERT_TRUE(ascent.found());
+  size_t count = 0;
+  for (size_t v = 0; v < ascent.seen().size(); ++v) {
+    EXPECT_TRUE(ascent.seen()[v][ascent.choices()[v]]);
+    count += std::count(ascent.seen()[v].begin(), ascent.seen()[v].end(), true);
+  }
+  EXPECT_LT(count, 2 * ascent.seen().size());
 }
 
 } // namespace
