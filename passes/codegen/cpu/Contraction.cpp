@@ -474,7 +474,8 @@ void ContractionEmitter::overPanels(llvm::function_ref<void(Tile)> body) {
     nLow = e.openLoop(low, high, plan.nPanel, false);
     nHigh = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(nLow, e.i64(plan.nPanel)),
                                     high);
-    packB();
+    if (plan.packsB)
+      packB();
   }
   overTiles(nLow, nHigh, plan.columns(), plan.nSize, [&](Value n0, Value skipN) {
     overTiles(panelLow, panelHigh, plan.rows, rowsInTiles(),

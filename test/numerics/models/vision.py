@@ -45,5 +45,27 @@ def kinds(mesh):
     return forward, (x, depthwise, dense), (P("data", "rows"), P(), P()), None
 
 
+def filters(mesh):
+    """Gradients of filters, with long sums: cells of several of the window's positions, whose channels fill panels, are a
+    part of one or end within it; and few rows, of images' channels, past many columns."""
+    rng = RNG(8)
+    layouts = ("NHWC", "HWIO", "NHWC"), ("NHWC", "OIHW", "NHWC")
+    shapes = [((3, 3, channels, count), 0) for channels, count in ((64, 32), (48, 64), (24, 96), (16, 32))]
+    shapes.append(((96, 5, 3, 4), 1))
+
+    def applied(x, w, layout):
+        return jax.lax.conv_general_dilated(x, w, (1, 1), "VALID" if layout else "SAME", dimension_numbers=layouts[layout])
+
+    arrays = []
+    for shape, layout in shapes:
+        x, w = normal(rng, 8, 24, 24, shape[2 - layout]), normal(rng, *shape)
+        arrays.append((x, w, normal(rng, *jax.eval_shape(lambda x, w: applied(x, w, layout), x, w).shape)))
+
+    def gradients(arrays):
+        return [jax.vjp(lambda w: applied(x, w, layout), w)[1](by)[0] for (x, w, by), (_, layout) in zip(arrays, shapes)]
+
+    return gradients, (arrays,), None, None
+
+
 MESHES = [{"data": 2, "rows": 4}, {"data": 1, "rows": 3}, {"data": 1, "rows": 1}]
-CASES = [Case("conv_block", block, MESHES), Case("conv_kinds", kinds, MESHES + [{"data": 3, "rows": 2}])]
+CASES = [Case("conv_block", block, MESHES), Case("conv_kinds", kinds, MESHES + [{"data": 3, "rows": 2}]), Case("conv_filters", filters, [{"data": 1}])]
