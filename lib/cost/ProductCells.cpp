@@ -147,18 +147,24 @@ ContractionCells commonCells(const Product &product, bool inBlocks) {
 }
 
 // Rows of a window's positions are much the same elements: of a block of k they are read from memory
-// once, where a cell has several positions, and few columns. Panels begin and end with positions, so
-// that rows are copied by whole vectors.
+// once, where a cell has several positions. A panel of few rows stays in the first-level cache with one of b,
+// and serves all columns of the cell. Panels are of whole vectors and whole tiles (of 8 rows, narrow ones of 6,
+// too); where positions have no whole vectors, they end with those.
+//   576 x 64, positions of 64: six cells of 96 x 64, panels of 32 rows
 void makeTall(ContractionCells &cells, const Product &product, int64_t inner, int64_t columns) {
-  constexpr int64_t lanes = 16, enoughCells = 6, panelElements = 128 << 10;
+  constexpr int64_t lanes = 16, enoughCells = 6, block = 128; // of sums (Reduction::chainBlock)
+  constexpr int64_t wide = 64, mostRows = 512;
   auto m = static_cast<int64_t>(product.m), n = static_cast<int64_t>(product.n);
-  if (!cells.kBlock || inner < lanes || n % columns != 0 || inner * cells.kBlock > panelElements)
+  if (!cells.kBlock || inner < lanes || inner > mostRows || n % columns != 0)
     return;
-  int64_t positions = m / inner, fits = panelElements / (inner * cells.kBlock);
-  int64_t parts = std::min<int64_t>(llvm::divideCeil(enoughCells, n / columns), positions);
-  cells.nChunk = columns;
-  cells.mChunk = std::min<int64_t>(llvm::divideCeil(positions, parts), fits) * inner;
-  cells.mPanel = cells.mChunk;
+  bool isWhole = inner % lanes == 0;
+  int64_t unit = !isWhole ? inner : columns > lanes ? 32 : 48;
+  cells.kBlock = block;
+  cells.nChunk = std::min(llvm::alignTo(wide, columns), uint64_t(n));
+  int64_t parts = llvm::divideCeil(enoughCells, llvm::divideCeil(n, cells.nChunk));
+  int64_t tall = llvm::alignTo(llvm::divideCeil(m, parts), unit);
+  cells.mChunk = std::min({tall, mostRows / unit * unit, m});
+  cells.mPanel = isWhole ? std::min(unit, cells.mChunk) : cells.mChunk;
 }
 
 int64_t columnsPast(int64_t columns) {

@@ -105,14 +105,25 @@ Value ContractionEmitter::pairs(Node *node, llvm::ArrayRef<unsigned> group, Valu
 }
 
 void ContractionEmitter::overRunsOfM(llvm::function_ref<void(Value, Value, Value)> body) {
-  if (plan.mAround.empty())
-    return body(panelLow, panelHigh, b.CreateNSWSub(e.i64(0), panelLow));
-  Value size = e.i64(boundsOf(graph, plan.m).second);
+  int64_t inner = boundsOf(graph, plan.m).second;
+  bool isPartOfRun = inner % plan.mPanel == 0 && plan.mChunk % plan.mPanel == 0 && !rowsLow;
+  if (plan.mAround.empty()) {
+    Value high = isPartOfRun ? b.CreateNSWAdd(panelLow, e.i64(plan.mPanel)) : panelHigh;
+    return body(panelLow, high, b.CreateNSWSub(e.i64(0), panelLow));
+  }
+  Value size = e.i64(inner);
+  if (isPartOfRun) {
+    e.openBlock();
+    Value number = b.CreateUDiv(panelLow, size);
+    bindAround(number);
+    Value low = b.CreateNSWSub(panelLow, b.CreateNSWMul(number, size));
+    body(low, b.CreateNSWAdd(low, e.i64(plan.mPanel)), b.CreateNSWSub(e.i64(0), low));
+    return e.closeBlock();
+  }
   Value end = b.CreateUDiv(b.CreateNSWAdd(panelHigh, b.CreateNSWSub(size, e.i64(1))), size);
   Value number = e.openLoop(b.CreateUDiv(panelLow, size), end, 1, false);
   bindAround(number);
   Value start = b.CreateNSWMul(number, size), row = b.CreateNSWSub(start, panelLow);
-  int64_t inner = boundsOf(graph, plan.m).second;
   if (plan.mPanel % inner == 0 && plan.mChunk % inner == 0 && plan.mSize % inner == 0) {
     body(e.i64(0), size, row);
     return e.closeLoop();

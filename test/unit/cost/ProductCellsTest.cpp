@@ -85,6 +85,31 @@ TEST(ProductCells, FewTermsGoAlongRows) {
   EXPECT_EQ(cells.mPanel, cells.mChunk);
 }
 
+// A filter's gradient: cells are nearly square, and panels of their rows small; tiles end where these do.
+TEST(ProductCells, RowsOfWindowsGoByFew) {
+  auto cellsOf = [](int64_t positions, int64_t channels, int64_t n, int64_t columns) {
+    Product product = productOf(positions * channels, n, 8192);
+    ContractionCells cells = contractionCells(product, 8, columns, 4, /*inBlocks=*/true);
+    makeTall(cells, product, channels, columns);
+    return cells;
+  };
+  ContractionCells cells = cellsOf(9, 64, 64, 32);
+  EXPECT_EQ(cells.kBlock, 128);
+  EXPECT_EQ(cells.nChunk, 64);
+  EXPECT_EQ(cells.mChunk, 96);
+  EXPECT_EQ(cells.mPanel, 32);
+  EXPECT_EQ(cellsOf(9, 64, 64, 16).mPanel, 48);     // of 6 rows, too
+  EXPECT_EQ(cellsOf(9, 24, 64, 32).mPanel % 24, 0); // no whole vectors: whole positions
+  EXPECT_LE(cellsOf(25, 256, 512, 32).mChunk, 512); // sums that wait stay near
+  for (int64_t channels : {16, 20, 24, 33, 48, 64, 80, 256, 500})
+    for (int64_t n : {32, 64, 96, 256}) {
+      cells = cellsOf(9, channels, n, 32);
+      EXPECT_TRUE(endsWithATile(9 * channels, cells.mChunk, 8)) << channels << ' ' << cells.mChunk;
+      EXPECT_TRUE(endsWithATile(n, cells.nChunk, 32)) << n << ' ' << cells.nChunk;
+      EXPECT_TRUE(cells.mChunk >= 9 * channels || cells.mChunk % cells.mPanel == 0);
+    }
+}
+
 // Without panels of b a cell has fewer columns.
 TEST(ProductCells, OrCellsAreNarrower) {
   Product product = productOf(64, 128, 256);
