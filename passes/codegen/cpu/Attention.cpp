@@ -3,12 +3,13 @@
 // their values, go past them:
 //
 //   for a strip: copy its keys and values into panels
-//     for a tile of queries:  x = function of query * key            a row of the strip for each
-//                             m' = max(m, x), e = exp(x - m')        the rows stay in the scratch
-//                             sums *= exp(m - m'), sums += e * value
+//     for a block of queries:  x = function of query * key            a row of the strip for each
+//                              m' = max(m, x), e = exp(x - m')        the rows stay in the scratch
+//                              sums *= exp(m - m'), sums += e * value
 //   results = sums / (sum of e)
 //
-// Scores are never in memory: what is there of them is a tile's rows of one strip. A causal mask or a
+// Scores are never in memory: what is there of them is a block's rows of one strip. Products go panel by
+// panel of keys or values, which stays in the first-level cache for all tiles of the block. A causal mask or a
 // window leaves out keys that no row of a tile can see.
 #include "passes/codegen/cpu/Attention.h"
 #include "passes/codegen/cpu/Accumulators.h"
@@ -64,12 +65,15 @@ private:
   void begin();
   void overStrips(Value whole);
   KeyRange keysOf(Value firstRow, Value lastRow, KeyRange strip, Value whole);
-  void emitTileOfQueries(Value m0, KeyRange strip, KeyRange keys);
-  void emitRow(Value row, Value r, KeyRange strip, KeyRange keys);
+  bool isLimited() const { return !loops.limits.each.empty(); }
+  void emitBlockOfQueries(KeyRange strip, Value whole);
+  void emitScores(const BlockTiles &tiles, KeyRange strip, KeyRange seen);
+  void emitRows(Value first, Value end, KeyRange strip, KeyRange keys);
+  void emitRow(Value m, Value before, KeyRange strip, KeyRange keys);
   Value largestOfRow(Value scoresOfRow, KeyRange strip, KeyRange keys);
   Value exponentialsOfRow(Value r, KeyRange strip, KeyRange keys);
   void countTies(Value row, Value r, Value before, Value largest, KeyRange strip, KeyRange keys);
-  void addValues(Value m0, KeyRange strip, KeyRange keys);
+  void addValues(const BlockTiles &tiles, KeyRange strip, KeyRange seen);
   Value largestWithHidden(Value row, Value m);
   Value seesNothing();
   void finish();
@@ -96,7 +100,7 @@ private:
   // By vectors of a row, those past the strip masked; `key` counts from its first on.
   void overKeys(KeyRange strip, KeyRange keys,
                 llvm::function_ref<void(Value key, Value mask)> body);
-  // Of a tile's row: its scores, which become its probabilities where these are not of bf16.
+  // Of a block's row: its scores, which become its probabilities where these are not of bf16.
   Value scoresOf(Value r) {
     int64_t at = plan.hasPairs() ? scratchScores : scratchA;
     return floats(bytesOf(at), b.CreateNSWMul(r, e.i64(stride)));
@@ -106,9 +110,10 @@ private:
   const AttentionLoops &loops;
   const JointNests &nests;
   StripProduct scores;
-  unsigned columns; // of scores that are computed at a time
-  int64_t stride;   // between rows of probabilities
-  bool isOfOthers;  // what is subtracted from scores is of more than the largest of them
+  unsigned columns;          // of scores that are computed at a time
+  int64_t stride;            // between rows of probabilities
+  bool isOfOthers;           // what is subtracted from scores is of more than the largest of them
+  Value blockLow, blockHigh; // queries
   int64_t scratchScores = 0, scratchLargest = 0, scratchTotal = 0, scratchTies = 0;
 };
 
@@ -117,10 +122,10 @@ private:
 void AttentionEmitter::reserveScratch() {
   scores.reserve(attention.cellRows(), attention.strip);
   int64_t rows = attention.cellRows(), bytes = byteSize(kind);
-  int64_t scoreBytes = (plan.rows * stride + columns) * bytes;
+  int64_t scoreBytes = (attention.block * stride + columns) * bytes;
   if (plan.hasPairs())
     scratchScores = function.reserveScratch(scoreBytes);
-  int64_t factorBytes = (plan.rows * factorLength() + columns) * 2;
+  int64_t factorBytes = (attention.block * factorLength() + columns) * 2;
   scratchA = function.reserveScratch(plan.hasPairs() ? factorBytes : scoreBytes);
   scratchLargest = function.reserveScratch(rows * bytes);
   scratchTotal = function.reserveScratch(rows * columns * bytes);
@@ -164,7 +169,7 @@ void AttentionEmitter::overKeys(KeyRange strip, KeyRange keys,
   e.closeLoop();
 }
 
-//===--- A tile of queries ---===//
+//===--- A block of queries ---===//
 
 // The largest score so far of the row that m is bound to; the row's scores become what the program
 // makes of the products.
@@ -225,11 +230,36 @@ void AttentionEmitter::countTies(Value row, Value r, Value before, Value largest
   });
 }
 
-void AttentionEmitter::emitRow(Value row, Value r, KeyRange strip, KeyRange keys) {
-  Value before = load(b.getFloatTy(), largestAt(row));
-  Value largest = apply(Op::Max, {before, largestOfRow(scoresOf(r), strip, keys)});
-  Value shift = shiftOf(largest);
-  store(largest, largestAt(row));
+// The largest scores of some rows are known before exponentials are computed: the processor finds one row's
+// while it folds that of the row before.
+void AttentionEmitter::emitRows(Value first, Value end, KeyRange strip, KeyRange keys) {
+  constexpr int64_t most = 8; // rows that stay in the first-level cache
+  if (plan.rows > most) {
+    first = e.openLoop(first, end, most, false);
+    end = smaller(b.CreateNSWAdd(first, e.i64(most)), end);
+  }
+  Value places = e.temporary(llvm::ArrayType::get(b.getFloatTy(), most), "before");
+  auto overRows = [&](llvm::function_ref<void(Value m, Value before)> body) {
+    Value m = e.openLoop(first, end, 1, false);
+    bind(plan.m, m);
+    body(m, floats(places, b.CreateNSWSub(m, first)));
+    e.closeLoop();
+  };
+  overRows([&](Value m, Value before) {
+    Value row = b.CreateNSWSub(m, mLow), old = load(b.getFloatTy(), largestAt(row));
+    Value found = largestOfRow(scoresOf(b.CreateNSWSub(m, blockLow)), strip, keys);
+    store(old, before);
+    store(apply(Op::Max, {old, found}), largestAt(row));
+  });
+  overRows([&](Value m, Value before) { emitRow(m, load(b.getFloatTy(), before), strip, keys); });
+  if (plan.rows > most)
+    e.closeLoop();
+}
+
+// `before`: its largest score of the strips before.
+void AttentionEmitter::emitRow(Value m, Value before, KeyRange strip, KeyRange keys) {
+  Value row = b.CreateNSWSub(m, mLow), r = b.CreateNSWSub(m, blockLow);
+  Value largest = load(b.getFloatTy(), largestAt(row)), shift = shiftOf(largest);
   e.levels.back().values[loops.shift] = shift;
   if (loops.ties)
     countTies(row, r, before, largest, strip, keys);
@@ -244,30 +274,48 @@ void AttentionEmitter::emitRow(Value row, Value r, KeyRange strip, KeyRange keys
   });
 }
 
-void AttentionEmitter::addValues(Value m0, KeyRange strip, KeyRange keys) {
-  panelLow = m0; // the tile's rows of probabilities lie first
-  addProducts(m0, b.CreateNSWSub(m0, mLow), b.CreateNSWSub(keys.low, strip.low),
-              b.CreateNSWSub(keys.high, strip.low));
-}
-
-void AttentionEmitter::emitTileOfQueries(Value m0, KeyRange strip, KeyRange keys) {
-  // From the tile of scores on that has the first of them.
-  Value before = b.CreateNSWSub(keys.low, strip.low);
-  keys.low = b.CreateNSWAdd(strip.low,
-                            b.CreateNSWMul(b.CreateUDiv(before, e.i64(columns)), e.i64(columns)));
-  Value place = scoresOf(e.i64(0));
-  Value start = e.openLoop(keys.low, keys.high, columns, false), n0 = start;
+void AttentionEmitter::emitScores(const BlockTiles &tiles, KeyRange strip, KeyRange seen) {
+  Value start = e.openLoop(seen.low, seen.high, columns, false), n0 = start;
   if (attention.scores.nSize > columns)
     n0 = smaller(start, b.CreateNSWSub(strip.high, e.i64(columns)));
-  scores.multiplyInto(m0, n0, floats(place, b.CreateNSWSub(n0, strip.low)), stride);
+  tiles.forEachAt(start, [&](Value m0) {
+    Value place = floats(scoresOf(b.CreateNSWSub(m0, blockLow)), b.CreateNSWSub(n0, strip.low));
+    scores.multiplyInto(m0, n0, place, stride);
+  });
   e.closeLoop();
+}
 
-  Value rows = smaller(e.i64(plan.rows), b.CreateNSWSub(mHigh, m0));
-  Value r = e.openLoop(e.i64(0), rows, 1, false), m = b.CreateNSWAdd(m0, r);
-  bind(plan.m, m);
-  emitRow(b.CreateNSWSub(m, mLow), r, strip, keys);
-  e.closeLoop();
-  addValues(m0, strip, keys);
+void AttentionEmitter::addValues(const BlockTiles &tiles, KeyRange strip, KeyRange seen) {
+  panelLow = blockLow; // the block's rows of probabilities lie first
+  addProducts(within(strip, seen, b), [&](llvm::function_ref<void(FactorTile)> body) {
+    tiles.forEach([&](Value m0, Value, KeyRange keys) {
+      body({m0, b.CreateNSWSub(m0, mLow), within(strip, keys, b)});
+    });
+  });
+}
+
+void AttentionEmitter::emitBlockOfQueries(KeyRange strip, Value whole) {
+  BlockTiles tiles(e, blockLow, blockHigh, plan.rows);
+  KeyRange seen = strip;
+  // From the tile of scores on that has the first of them.
+  auto keysFrom = [&](Value first, Value last) {
+    KeyRange keys = keysOf(first, last, strip, whole);
+    Value before = b.CreateUDiv(b.CreateNSWSub(keys.low, strip.low), e.i64(columns));
+    keys.low = b.CreateNSWAdd(strip.low, b.CreateNSWMul(before, e.i64(columns)));
+    return keys;
+  };
+  if (isLimited()) {
+    seen = keysFrom(blockLow, b.CreateNSWSub(blockHigh, e.i64(1)));
+    e.openIf(b.CreateICmpSLT(seen.low, seen.high));
+    tiles.limit(attention.block, keysFrom);
+  }
+  emitScores(tiles, strip, seen);
+  tiles.forEach([&](Value first, Value end, KeyRange keys) {
+    emitRows(first, end, strip, keys.low ? keys : strip);
+  });
+  addValues(tiles, strip, seen);
+  if (isLimited())
+    e.closeLoop();
 }
 
 //===--- A cell ---===//
@@ -283,26 +331,18 @@ void AttentionEmitter::begin() {
 }
 
 void AttentionEmitter::overStrips(Value whole) {
-  bool isLimited = !loops.limits.each.empty();
   KeyRange all{e.i64(0), e.i64(attention.scores.nSize)};
   KeyRange seen = keysOf(mLow, b.CreateNSWSub(mHigh, e.i64(1)), all, whole);
   Value first =
       b.CreateNSWMul(b.CreateUDiv(seen.low, e.i64(attention.strip)), e.i64(attention.strip));
   KeyRange strip;
-  strip.low = e.openLoop(first, seen.high, attention.strip, isLimited);
+  strip.low = e.openLoop(first, seen.high, attention.strip, isLimited());
   strip.high = smaller(b.CreateNSWAdd(strip.low, e.i64(attention.strip)), all.high);
   scores.packKeys(strip.low, strip.high);
   packValues(strip.low, strip.high);
-  Value m0 = e.openLoop(mLow, mHigh, plan.rows, false);
-  if (isLimited) {
-    Value last = b.CreateNSWSub(smaller(b.CreateNSWAdd(m0, e.i64(plan.rows)), mHigh), e.i64(1));
-    KeyRange keys = keysOf(m0, last, strip, whole);
-    e.openIf(b.CreateICmpSLT(keys.low, keys.high));
-    emitTileOfQueries(m0, strip, keys);
-    e.closeLoop();
-  } else {
-    emitTileOfQueries(m0, strip, strip);
-  }
+  blockLow = e.openLoop(mLow, mHigh, attention.block, false);
+  blockHigh = smaller(b.CreateNSWAdd(blockLow, e.i64(attention.block)), mHigh);
+  emitBlockOfQueries(strip, whole);
   e.closeLoop();
   e.closeLoop();
 }

@@ -13,6 +13,7 @@ struct AttentionPlan {
   // rows.
   ContractionPlan scores, values;
   int64_t strip = 0; // keys
+  int64_t block = 0; // queries whose scores of a strip lie in the scratch at a time
   // Rows that have a place in a cell's scratch.
   int64_t cellRows() const { return llvm::alignTo(values.mChunk, values.rows); }
 };

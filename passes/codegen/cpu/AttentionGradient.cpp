@@ -3,9 +3,9 @@
 //
 //   for a strip of keys: copy what is of keys into panels
 //     for a block of queries: copy what is of queries
-//       for a tile of queries:  s, dp = products           rows of the strip, in the scratch
-//                               f = factors of s and dp    in their place
-//                               sums of rows += f * values of keys
+//       s, dp = products           rows of the strip, in the scratch
+//       f = factors of s and dp    in their place
+//       sums of rows += f * values of keys
 //       sums of columns += f turned * values of queries
 //     results of the strip's keys = sums of columns
 //   results of queries = sums of rows
@@ -37,10 +37,10 @@ public:
     nLow = e.i64(0);
     packValues(low, high);
   }
-  // A tile of factors that begins at m0, the block's rows at `first`.
-  void add(Value first, Value m0, Value row, Value low, Value end) {
+  // The block's factors begin with the row `first`.
+  void add(Value first, KeyRange all, FactorTiles overTiles) {
     panelLow = first;
-    addProducts(m0, row, low, end);
+    addProducts(all, overTiles);
   }
   void finish(Value m, Value row) {
     bind(plan.m, m);
@@ -72,7 +72,8 @@ private:
   void emitBlock(Value around);
   KeyRange keysOf(Value first, Value last, Value whole);
   Value anyBlind();
-  void emitTile(Value m0, Value around, KeyRange block, Value whole);
+  void emitProducts(const BlockTiles &tiles, KeyRange block);
+  void addRows(const BlockTiles &tiles, Value around, KeyRange block);
   void emitRow(Value m, KeyRange block, KeyRange keys);
   void emitFactors(Value m, Value key);
   void storeFactor(size_t factor, Value m, Value key, Value value, Value mask);
@@ -159,7 +160,7 @@ void GradientEmitter::reserve() {
   }
 }
 
-//===--- A tile of queries ---===//
+//===--- Factors ---===//
 
 // Those of the strip that a row of [first, last] can see, from a vector's beginning on.
 KeyRange GradientEmitter::keysOf(Value first, Value last, Value whole) {
@@ -223,35 +224,33 @@ void GradientEmitter::emitRow(Value m, KeyRange block, KeyRange keys) {
   clearFactors(m, end, b.CreateNSWAdd(block.high, e.i64(plan.columnRows)));
 }
 
-void GradientEmitter::emitTile(Value m0, Value around, KeyRange block, Value whole) {
-  KeyRange keys = block;
-  Value end = smaller(b.CreateNSWAdd(m0, e.i64(plan.tileRows)), blockHigh);
-  if (isLimited()) {
-    keys = keysOf(m0, b.CreateNSWSub(end, e.i64(1)), whole);
-    keys.low = smaller(larger(keys.low, block.low), block.high);
-    keys.high = larger(smaller(keys.high, block.high), keys.low);
-  }
-  Value start = e.openLoop(keys.low, keys.high, columns, isLimited()), n0 = start;
-  if (loops.columnCount > columns)
-    n0 = smaller(start, b.CreateNSWSub(strip.high, e.i64(columns)));
-  for (auto [i, product] : llvm::enumerate(products))
-    product->multiplyInto(m0, n0, placeOf(i, m0, n0), plan.stride);
-  e.closeLoop();
-  emitRow(e.openLoop(m0, end, 1, false), block, keys);
-  e.closeLoop();
-  Value row =
-      b.CreateNSWAdd(b.CreateNSWMul(around, e.i64(rowsOfCell())), b.CreateNSWSub(m0, rowLow));
-  if (isLimited())
-    e.openIf(b.CreateICmpSLT(keys.low, keys.high));
-  for (auto [result, sums] : llvm::zip(loops.results, results))
-    if (result.isOfRows)
-      sums->add(blockLow, m0, row, b.CreateNSWSub(keys.low, strip.low),
-                b.CreateNSWSub(keys.high, strip.low));
-  if (isLimited())
+//===--- A block ---===//
+
+// A panel of keys stays in the first-level cache while the block's tiles go past it.
+void GradientEmitter::emitProducts(const BlockTiles &tiles, KeyRange block) {
+  for (auto [i, product] : llvm::enumerate(products)) {
+    Value start = e.openLoop(block.low, block.high, columns, false), n0 = start;
+    if (loops.columnCount > columns)
+      n0 = smaller(start, b.CreateNSWSub(strip.high, e.i64(columns)));
+    tiles.forEachAt(
+        start, [&](Value m0) { product->multiplyInto(m0, n0, placeOf(i, m0, n0), plan.stride); });
     e.closeLoop();
+  }
 }
 
-//===--- A block ---===//
+void GradientEmitter::addRows(const BlockTiles &tiles, Value around, KeyRange block) {
+  for (auto [result, sums] : llvm::zip(loops.results, results)) {
+    if (!result.isOfRows)
+      continue;
+    sums->add(blockLow, within(strip, block, b), [&](llvm::function_ref<void(FactorTile)> body) {
+      tiles.forEach([&](Value m0, Value, KeyRange keys) {
+        Value row =
+            b.CreateNSWAdd(b.CreateNSWMul(around, e.i64(rowsOfCell())), b.CreateNSWSub(m0, rowLow));
+        body({m0, row, within(strip, keys, b)});
+      });
+    });
+  }
+}
 
 // Whether a row has no score so far above what is filled in that the others vanish beside.
 Value GradientEmitter::anyBlind() {
@@ -327,12 +326,14 @@ void GradientEmitter::turnFactors(KeyRange keys) {
 void GradientEmitter::addColumns(KeyRange keys) {
   if (plan.turnsFactors())
     turnFactors(keys);
-  Value s0 = e.openLoop(keys.low, keys.high, plan.columnRows, false);
   for (auto [result, sums] : llvm::zip(loops.results, results))
     if (!result.isOfRows)
-      sums->add(strip.low, s0, b.CreateNSWSub(s0, strip.low), e.i64(0),
-                b.CreateNSWSub(blockHigh, blockLow));
-  e.closeLoop();
+      sums->add(strip.low, {e.i64(0), b.CreateNSWSub(blockHigh, blockLow)},
+                [&](llvm::function_ref<void(FactorTile)> body) {
+                  Value s0 = e.openLoop(keys.low, keys.high, plan.columnRows, false);
+                  body({s0, b.CreateNSWSub(s0, strip.low), {}});
+                  e.closeLoop();
+                });
 }
 
 void GradientEmitter::emitBlock(Value around) {
@@ -348,8 +349,20 @@ void GradientEmitter::emitBlock(Value around) {
   for (auto [result, sums] : llvm::zip(loops.results, results))
     if (!result.isOfRows)
       sums->pack(blockLow, blockHigh);
-  emitTile(e.openLoop(blockLow, blockHigh, plan.tileRows, false), around, keys, whole);
-  e.closeLoop();
+  BlockTiles tiles(e, blockLow, blockHigh, plan.tileRows);
+  if (isLimited())
+    tiles.limit(plan.cells.block, [&](Value first, Value last) {
+      KeyRange own = keysOf(first, last, whole);
+      own.low = smaller(larger(own.low, keys.low), keys.high);
+      own.high = larger(smaller(own.high, keys.high), own.low);
+      return own;
+    });
+  emitProducts(tiles, keys);
+  tiles.forAll([&](Value first, Value end, KeyRange own) {
+    emitRow(e.openLoop(first, end, 1, false), keys, own.low ? own : keys);
+    e.closeLoop();
+  });
+  addRows(tiles, around, keys);
   if (plan.yields(/*ofRows=*/false))
     addColumns(keys);
   if (isLimited())

@@ -10,6 +10,9 @@ namespace tessera::codegen {
 // Rows of probabilities begin in different sets of the first-level cache.
 static constexpr int64_t rowPadding = 16;
 
+// Keys and values of a panel are read from the second-level cache once for so many queries.
+static constexpr int64_t blockQueries = 32, blockOfTiles = 64;
+
 AttentionPlan planAttention(AttentionLoops loops, Graph &graph, const VectorFeatures &features) {
   AttentionPlan plan;
   static_cast<ContractionLoops &>(plan.scores) = loops.scores;
@@ -37,6 +40,8 @@ AttentionPlan planAttention(AttentionLoops loops, Graph &graph, const VectorFeat
   values.nChunk = values.nSize;
   scores.mChunk = values.mChunk = cells.queries;
   scores.mPanel = values.mPanel = cells.queries;
+  plan.block =
+      llvm::alignTo(std::min(byTiles ? blockOfTiles : blockQueries, cells.queries), values.rows);
   plan.loops = std::move(loops);
   return plan;
 }

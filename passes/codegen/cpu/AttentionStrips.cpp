@@ -102,35 +102,50 @@ void StripSums::packValuePairs(Value low, Value high) {
   e.closeLoop();
 }
 
-// A sum is made of sums over blocks of k, one after the other.
-void StripSums::addProducts(Value m0, Value row, Value low, Value end) {
+// A sum is made of sums over blocks of k, one after the other. Values of one block in a panel stay in the
+// first-level cache while all tiles go past them.
+void StripSums::addProducts(KeyRange all, FactorTiles overTiles) {
   constexpr int64_t block = Reduction::chainBlock;
+  auto addWithin = [&](Value panel, KeyRange range) {
+    overTiles([&](FactorTile tile) {
+      if (!tile.keys.low)
+        return addTile(tile, panel, range);
+      KeyRange keys{larger(range.low, tile.keys.low), smaller(range.high, tile.keys.high)};
+      e.openIf(b.CreateICmpSLT(keys.low, keys.high));
+      addTile(tile, panel, keys);
+      e.closeLoop();
+    });
+  };
   overPanels([&](Value panel) {
-    Value n0 = b.CreateNSWMul(panel, e.i64(plan.columns()));
-    if (plan.nSize > plan.columns())
-      n0 = smaller(n0, e.i64(plan.nSize - plan.columns()));
-    Value to = sumsAt(panel, row);
     if (plan.byTiles)
-      return addByUnits(factorsOf(b.CreateNSWSub(m0, panelLow)), to, panelOfB(n0), low, end);
-    Value from = e.openLoop(low, end, block, false);
-    llvm::SmallVector<Value> parts = makeSums("part");
-    llvm::for_each(parts, [&](Value part) { clear(part); });
-    multiplyBlock({m0, n0, nullptr, nullptr}, from,
-                  smaller(b.CreateNSWAdd(from, e.i64(block)), end), {}, parts);
-    for (auto [i, part] : llvm::enumerate(parts)) {
-      Value at = b.CreateConstGEP1_64(b.getFloatTy(), to, int64_t(i) * plan.lanes);
-      store(b.CreateFAdd(load(vectorType(), at), b.CreateLoad(vectorType(), part)), at);
-    }
+      return addWithin(panel, all);
+    Value from = e.openLoop(b.CreateAnd(all.low, e.i64(-block)), all.high, block, false);
+    addWithin(panel, {from, smaller(b.CreateNSWAdd(from, e.i64(block)), all.high)});
     e.closeLoop();
   });
 }
 
+void StripSums::addTile(FactorTile tile, Value panel, KeyRange keys) {
+  Value n0 = b.CreateNSWMul(panel, e.i64(plan.columns())), to = sumsAt(panel, tile.row);
+  if (plan.nSize > plan.columns())
+    n0 = smaller(n0, e.i64(plan.nSize - plan.columns()));
+  if (plan.byTiles)
+    return addByUnits(factorsOf(b.CreateNSWSub(tile.m0, panelLow)), to, panelOfB(n0), keys);
+  llvm::SmallVector<Value> parts = makeSums("part");
+  llvm::for_each(parts, [&](Value part) { clear(part); });
+  multiplyBlock({tile.m0, n0, nullptr, nullptr}, keys.low, keys.high, {}, parts);
+  for (auto [i, part] : llvm::enumerate(parts)) {
+    Value at = b.CreateConstGEP1_64(b.getFloatTy(), to, int64_t(i) * plan.lanes);
+    store(b.CreateFAdd(load(vectorType(), at), b.CreateLoad(vectorType(), part)), at);
+  }
+}
+
 // Whole units: past the last key factors and values are zeros.
-void StripSums::addByUnits(Value factors, Value sums, Value panel, Value low, Value high) {
+void StripSums::addByUnits(Value factors, Value sums, Value panel, KeyRange keys) {
   int64_t rowBytes = int64_t(plan.columns()) * 4;
   llvm::Type *type = e.typeOf(kind, plan.columns());
   Value parts = alignedTemporary(plan.rows * rowBytes, "parts");
-  multiplyUnits(factors, rowLength() * 2, panel, low, high);
+  multiplyUnits(factors, rowLength() * 2, panel, keys.low, keys.high);
   storeSums(parts, rowBytes);
   Value at = b.CreateNSWMul(e.openLoop(e.i64(0), e.i64(plan.rows), 1, false), e.i64(rowBytes));
   Value part = b.CreateAlignedLoad(type, bytesFrom(parts, at), llvm::Align(64));

@@ -25,6 +25,13 @@ private:
   int64_t length() const { return plan.byTiles ? rowLength() : plan.kSize; }
 };
 
+// A tile of rows of factors: its first, that of its sums, and the k's that it has (null: all).
+struct FactorTile {
+  Value m0, row;
+  KeyRange keys;
+};
+using FactorTiles = llvm::function_ref<void(llvm::function_ref<void(FactorTile)>)>;
+
 // Sums over strips: rows of factors, in the scratch too, times rows that are copied.
 class StripSums : public TileEmitter {
 public:
@@ -35,9 +42,8 @@ protected:
   void reserveSums(int64_t rows);
   int64_t panels() const { return llvm::divideCeil(plan.nSize, plan.columns()); }
   void packValues(Value low, Value high);
-  // Adds the products of k's [low, end) to the rows of sums from `row` on; the tile of factors begins
-  // at m0.
-  void addProducts(Value m0, Value row, Value low, Value end);
+  // Adds the products of k's in `all` to the sums of the tiles that `overTiles` runs its body for.
+  void addProducts(KeyRange all, FactorTiles overTiles);
   void clearSums(Value row);
   // The row that m is bound to, through the rest of the graph to the outputs. `change` gets its sums.
   void finishSums(Value row, llvm::function_ref<Value(Value)> change);
@@ -51,6 +57,7 @@ protected:
   }
   Value floats(Value from, Value index) { return b.CreateInBoundsGEP(b.getFloatTy(), from, index); }
   Value smaller(Value x, Value y) { return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, x, y); }
+  Value larger(Value x, Value y) { return b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, x, y); }
   Value load(llvm::Type *type, Value from) {
     return b.CreateAlignedLoad(type, from, llvm::Align(4));
   }
@@ -72,7 +79,8 @@ protected:
 
 private:
   void packValuePairs(Value low, Value high);
-  void addByUnits(Value factors, Value sums, Value panel, Value low, Value high);
+  void addTile(FactorTile tile, Value panel, KeyRange keys);
+  void addByUnits(Value factors, Value sums, Value panel, KeyRange keys);
 
   int64_t sumRows = 0, scratchOutputs = 0;
 };

@@ -44,4 +44,58 @@ Value seesNothing(Emitter &e, const KeyLimits &limits, Value largest) {
   return e.b.CreateFCmpULE(above, llvm::ConstantFP::get(type, vanishes));
 }
 
+//===--- Tiles ---===//
+
+Value BlockTiles::limitOf(Value first, int64_t which) const {
+  llvm::IRBuilder<> &b = e.b;
+  Value tile = b.CreateUDiv(b.CreateNSWSub(first, low), e.i64(rows));
+  Value at = b.CreateNSWAdd(b.CreateNSWMul(tile, e.i64(2)), e.i64(which));
+  return b.CreateInBoundsGEP(b.getInt64Ty(), limits, at);
+}
+
+void BlockTiles::limit(int64_t most, llvm::function_ref<KeyRange(Value, Value)> keysOf) {
+  llvm::IRBuilder<> &b = e.b;
+  Value places =
+      e.temporary(llvm::ArrayType::get(b.getInt64Ty(), 2 * llvm::divideCeil(most, rows)), "limits");
+  forAll([&](Value first, Value end, KeyRange) {
+    KeyRange keys = keysOf(first, b.CreateNSWSub(end, e.i64(1)));
+    limits = places;
+    b.CreateStore(keys.low, limitOf(first, 0));
+    b.CreateStore(keys.high, limitOf(first, 1));
+  });
+}
+
+void BlockTiles::forAll(llvm::function_ref<void(Value, Value, KeyRange)> body) const {
+  llvm::IRBuilder<> &b = e.b;
+  Value first = e.openLoop(low, high, rows, false);
+  Value end =
+      b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(first, e.i64(rows)), high);
+  KeyRange keys{};
+  if (limits)
+    keys = {b.CreateLoad(b.getInt64Ty(), limitOf(first, 0)),
+            b.CreateLoad(b.getInt64Ty(), limitOf(first, 1))};
+  body(first, end, keys);
+  e.closeLoop();
+}
+
+void BlockTiles::forEach(llvm::function_ref<void(Value, Value, KeyRange)> body) const {
+  forAll([&](Value first, Value end, KeyRange keys) {
+    if (!limits)
+      return body(first, end, keys);
+    e.openIf(e.b.CreateICmpSLT(keys.low, keys.high));
+    body(first, end, keys);
+    e.closeLoop();
+  });
+}
+
+void BlockTiles::forEachAt(Value key, llvm::function_ref<void(Value)> body) const {
+  forAll([&](Value first, Value, KeyRange keys) {
+    if (!limits)
+      return body(first);
+    e.openIf(e.b.CreateAnd(e.b.CreateICmpSLE(keys.low, key), e.b.CreateICmpSLT(key, keys.high)));
+    body(first);
+    e.closeLoop();
+  });
+}
+
 } // namespace tessera::codegen

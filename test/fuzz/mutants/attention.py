@@ -58,7 +58,7 @@ MUTANTS = [
            "else ⟦sums->clear(rowsOfColumns());⟧", ";",
            "the gradient of keys: a strip's sums go on from those of the one before"),
     mutant("attention.one-head-for-all", BACKWARD,
-           "Value row = b.CreateNSWAdd(⟦b.CreateNSWMul(around, e.i64(rowsOfCell()))⟧, b.CreateNSWSub(m0, rowLow)); if (isLimited())", "e.i64(0)",
+           "Value row = b.CreateNSWAdd(⟦b.CreateNSWMul(around, e.i64(rowsOfCell()))⟧, b.CreateNSWSub(m0, rowLow)); body(", "e.i64(0)",
            "heads that share keys: the gradients of their queries are added up in one place"),
     mutant("attention.factors-before-the-first-key", BACKWARD,
            "if (isLimited()) ⟦clearFactors(m, block.low, keys.low);⟧ emitFactors(", ";",
