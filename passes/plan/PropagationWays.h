@@ -20,8 +20,13 @@ public:
 private:
   bool postponeState(sharding::PropagationGraph &graph) const;
 
+  // Of one type: a step's state is an argument, and a result that lies like it.
+  struct Signature {
+    llvm::SmallVector<int32_t, 0> arguments, results;
+  };
+
   sharding::ConflictCost conflictCost;
-  std::vector<std::pair<int32_t, int32_t>> state; // arguments, and results of their types
+  std::vector<Signature> state;
   std::vector<plan::Way> ways;
 };
 
