@@ -5,13 +5,15 @@
 #include "dialects/tessera/Marks.h"
 #include "dialects/tessera/SumMarks.h"
 #include "passes/OpsWithin.h"
+#include "passes/codegen/kernel/KernelKey.h"
 #include "passes/memory/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/Support/raw_ostream.h"
+
+#include <map>
 
 namespace tessera {
 #define GEN_PASS_DEF_OUTLINEKERNELS
@@ -60,24 +62,27 @@ static exec::KernelOp outline(exec::FusedOp fused, OpBuilder &b) {
   return kernel;
 }
 
+static codegen::KernelKey keyOf(exec::FusedOp fused) {
+  codegen::KernelSource source{"", fused.getBlock(), {}};
+  if (std::optional<ArrayRef<int64_t>> inplace = fused.getInplace())
+    source.inplace.assign(inplace->begin(), inplace->end());
+  return codegen::keyOf(source);
+}
+
 namespace {
 struct OutlineKernels : impl::OutlineKernelsBase<OutlineKernels> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     OpBuilder b(&getContext());
     b.setInsertionPointToStart(module.getBody());
-    llvm::StringMap<StringAttr> byText;
+    std::map<codegen::KernelKey, StringAttr> names;
     llvm::StringMap<int> counts;
     for (exec::FusedOp fused : opsWithin<exec::FusedOp>(module)) {
       if (fused->getParentOfType<exec::FusedOp>())
         continue; // of a loop in one kernel
-      exec::KernelOp kernel = outline(fused, b);
-      std::string text;
-      llvm::raw_string_ostream(text) << kernel;
-      StringAttr &name = byText[text];
-      if (name) {
-        kernel.erase();
-      } else {
+      StringAttr &name = names[keyOf(fused)];
+      if (!name) {
+        exec::KernelOp kernel = outline(fused, b);
         StringRef dominant = dominantOp(kernel.getBlock());
         name = b.getStringAttr(dominant + "_" + Twine(counts[dominant]++));
         kernel.setSymName(name);

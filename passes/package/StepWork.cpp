@@ -22,6 +22,8 @@ public:
     turns = cost::turnsOf(topology, devices);
     prices = pricesOf(program, topology, devices);
     result.done = workOfStep(program, prices);
+    for (auto kernel : program->getParentOfType<ModuleOp>().getOps<KernelOp>())
+      kernels[kernel.getSymName()] = kernel;
   }
 
   StepWork read(ProgramOp program) {
@@ -63,7 +65,7 @@ private:
     Work work;
     if (auto dispatch = dyn_cast<DispatchOp>(op)) {
       const Price &price = prices[op];
-      auto kernel = SymbolTable::lookupNearestSymbolFrom<KernelOp>(op, dispatch.getKernelAttr());
+      KernelOp kernel = kernels.lookup(dispatch.getKernel());
       work.kind = Work::Compute;
       work.seconds = turns * price.seconds;
       work.flops = price.flops;
@@ -131,6 +133,7 @@ private:
   const sharding::Mesh *mesh;
   double turns = 1; // that devices take to compute
   llvm::DenseMap<Operation *, Price> prices;
+  llvm::StringMap<KernelOp> kernels;
   llvm::StringMap<uint32_t> functions; // their blocks
   StepWork result;
 };

@@ -1,6 +1,7 @@
 #include "passes/codegen/kernel/KernelKey.h"
 
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/tessera/Marks.h"
 #include "dialects/tessera/SumMarks.h"
 #include "llvm/ADT/DenseMap.h"
 
@@ -41,6 +42,8 @@ private:
       addType(result.getType());
     }
     key.push_back(op.getNumRegions());
+    if (op.getNumRegions())
+      key.push_back(static_cast<uintptr_t>(getTripCount(&op).value_or(-1)));
     for (Region &region : op.getRegions()) {
       key.push_back(region.getBlocks().size());
       for (Block &block : region)
