@@ -26,7 +26,8 @@ size_t findTooDeep(llvm::StringRef text, unsigned most, bool isMlir) {
       continue;
     bool isSign = isMlir && c == '-' && next != '>';
     signs = isSign ? signs + 1 : 0;
-    if (size_t behind = behindStringOrComment(text, i); behind != i)
+    bool mayBegin = c == '"' || c == '/'; // a string or a comment
+    if (size_t behind = mayBegin ? behindStringOrComment(text, i) : i; behind != i)
       i = behind - 1;
     else if (c == '(')
       ++round;
@@ -53,6 +54,8 @@ size_t findTooDeep(llvm::StringRef text, unsigned most, bool isMlir) {
 // The place of an affine expression's operator number `most` + 1, or npos: MLIR's parser takes time
 // with the square of them.
 size_t findLongExpression(llvm::StringRef text, unsigned most) {
+  if (!text.contains("affine_map<") && !text.contains("affine_set<"))
+    return llvm::StringRef::npos;
   unsigned operators = 0;
   bool inside = false;
   for (size_t i = 0; i < text.size(); ++i) {

@@ -5,6 +5,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <algorithm>
 #include <optional>
 
 namespace tessera {
@@ -166,13 +167,12 @@ static std::string refuseArrayType(llvm::StringRef text, size_t at) {
 // Empty, or the first place of a text that the parser would not survive, and why.
 static std::string refuseTokens(llvm::StringRef text, llvm::StringRef name) {
   for (size_t at = 0; at < text.size(); ++at) {
-    if (size_t behind = behindStringOrComment(text, at); behind != at) {
-      at = behind - 1;
+    char c = text[at];
+    if (c == '"' || c == '/')
+      at = std::max(behindStringOrComment(text, at), at + 1) - 1;
+    if (c != '#' && c != 'a')
       continue;
-    }
-    std::string wrong = text[at] == '#'   ? refuseResultNumber(text, at)
-                        : text[at] == 'a' ? refuseArrayType(text, at)
-                                          : "";
+    std::string wrong = c == '#' ? refuseResultNumber(text, at) : refuseArrayType(text, at);
     if (!wrong.empty())
       return (name + ":" + lineAndColumn(text, at + (text[at] == '#')) + ": " + wrong).str();
   }
