@@ -95,6 +95,30 @@ def SelectUpdates : Pass<"tessera-select-updates", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
 
+def SimplifyUpdates : Pass<"tessera-simplify-updates", "::mlir::ModuleOp"> {
+  let summary = "Updates no more of an array than changes, or none where readers can do without.";
+  let description = [{
+    ```mlir
+    %u = stablehlo.dynamic_update_slice %x, %y, %i, %c : (tensor<6x32xf32>, tensor<1x32xf32>, tensor<i32>, tensor<i32>) -> tensor<6x32xf32>
+    %r = stablehlo.select %p, %u, %x : tensor<i1>, tensor<6x32xf32>
+    ```
+    becomes
+    ```mlir
+    %o = stablehlo.dynamic_slice %x, %i, %c, sizes = [1, 32] : (tensor<6x32xf32>, tensor<i32>, tensor<i32>) -> tensor<1x32xf32>
+    %s = stablehlo.select %p, %y, %o : tensor<i1>, tensor<1x32xf32>
+    %r = stablehlo.dynamic_update_slice %x, %s, %i, %c                     // in place
+    ```
+
+    | what is written | what it becomes |
+    | --- | --- |
+    | an array that is updated or stays, by one predicate | an update by what is chosen for the part |
+    | one number at one place along a dimension (the gradient of an update), between elementwise operations | a select by place |
+    | a row of a concatenation replaced, at a constant place (`roll(x).at[0].set(y)`) | a concatenation with that row |
+    | slices of an array of which a row is replaced, that have nothing else beside that row | slices of the array, and of the row |
+  }];
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
+}
+
 def SumSelected : Pass<"tessera-sum-selected", "::mlir::ModuleOp"> {
   let summary = "Turns a sum over a row that has one element other than zero into that element.";
   let description = [{
@@ -320,6 +344,30 @@ def Rematerialize : Pass<"tessera-rematerialize", "::mlir::ModuleOp"> {
     Option<"triesLeast", "tries-least", "bool", "true", "Where nothing is found that fits, go as far down as it goes.">
   ];
   let dependentDialects = ["::tessera::exec::ExecDialect", "::tessera::comm::CommDialect", "::tessera::stablehlo::StablehloDialect"];
+}
+
+def DropFunctionStacks : Pass<"tessera-drop-function-stacks", "::mlir::ModuleOp"> {
+  let summary = "Computes cheap functions of what a loop puts away in the loop that goes back, rather than to put them away too.";
+  let description = [{
+    ```mlir
+    %f:3 = stablehlo.while(..)
+      %s = dynamic_update_slice %stack0, %y, %trip
+      %t = dynamic_update_slice %stack1, 1 - %y, %trip
+    %g = stablehlo.while(..)
+      %y = dynamic_slice %f#1, %trip
+      %z = dynamic_slice %f#2, %trip
+    ```
+    becomes
+    ```mlir
+    %f:2 = stablehlo.while(..)
+      %s = dynamic_update_slice %stack0, %y, %trip
+    %g = stablehlo.while(..)
+      %y = dynamic_slice %f#1, %trip
+      %z = 1 - %y
+    ```
+    The gradients of tanh and of a logistic function put such pairs away. One or two operations that are not expensive, of an array that is no wider.
+  }];
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
 
 def DropScoreStacks : Pass<"tessera-drop-score-stacks", "::mlir::ModuleOp"> {

@@ -16,6 +16,7 @@ void buildBeforeRematerialize(mlir::OpPassManager &pm) {
   pm.addPass(createForwardInvariants());
   pm.addPass(createExplicitLayouts());
   pm.addPass(createSelectUpdates());
+  pm.addPass(createSimplifyUpdates());
   pm.addPass(createSumSelected());
   pm.addPass(createSplitComplexProducts());
   pm.addPass(createGatherFirst());
@@ -26,6 +27,7 @@ void buildBeforeRematerialize(mlir::OpPassManager &pm) {
   pm.addPass(createSplitConcatenates());
   pm.addPass(createSplitVariadics());
   pm.addPass(createSimplifySorts());
+  pm.addPass(createDropFunctionStacks());
   pm.addPass(createDropScoreStacks());
 }
 

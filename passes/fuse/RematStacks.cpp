@@ -29,18 +29,6 @@ SmallVector<DynamicSliceOp> slicesOf(WhileOp filling, const FilledStack &stack) 
   return all;
 }
 
-} // namespace
-
-// A loop that fills stacks and one that reads them, the same slots in the same trips.
-struct Stacks::LoopPair {
-  WhileOp filling, reading;
-  Value filled, read; // the number of the slot, in each
-  int64_t slots;
-  std::vector<FilledStack> stacks;
-};
-
-namespace {
-
 using LoopPair = Stacks::LoopPair;
 
 // The first index, where the others are zero and one slot of the first dimension is meant.

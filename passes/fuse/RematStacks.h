@@ -8,7 +8,10 @@
 //                                                   %k = tanh(%x' . %w[%j])
 #pragma once
 
+#include "passes/fuse/FilledStack.h"
 #include "passes/fuse/RematTrial.h"
+
+#include <vector>
 
 namespace tessera::fuse {
 
@@ -24,10 +27,19 @@ public:
   // Those of an attention's scores and probabilities, by their places, where they are computed of
   // what else there is in each trip: queries, keys and masks. Scores are of `leastPairs` at least.
   llvm::SmallVector<int> ofScores(int64_t leastPairs) const;
+  // Those that a cheap op or two make of another one's elements, by their places
+  // (DropFunctionStacks.cpp).
+  llvm::SmallVector<int> ofFunctions() const;
   // Leaves out some, by their places in the program.
   void drop(llvm::ArrayRef<int> stacks);
 
-  struct LoopPair;
+  // A loop that fills stacks and one that reads them, the same slots in the same trips.
+  struct LoopPair {
+    stablehlo::WhileOp filling, reading;
+    mlir::Value filled, read; // the number of the slot, in each
+    int64_t slots;
+    std::vector<FilledStack> stacks;
+  };
 
 private:
   mlir::ModuleOp module;

@@ -131,6 +131,25 @@ def rows_of_table(x):
     return (lax.fori_loop(0, 3, lambda i, sum: sum + jnp.take(table, first + i, 0, mode="clip").real, jnp.ones((x.shape[0], 3))),)
 
 
+def updates(x, y):
+    """Rows replaced at constant places, parts at places that numbers say (beyond the ends, too) or not at all, and what goes back through updates."""
+    rows, i, is_updated = x.shape[0], (x[0, 0] * 5).astype(jnp.int32), y[0, 0] > 0
+    rolled, doubled, put = jnp.roll(x, 1, 0), 2 * x, lambda x, i: lax.dynamic_update_slice(x, y, (i, 0))
+    back = jax.grad(lambda x: jnp.sum(jnp.sin(lax.dynamic_update_slice(2 * x, y[:1], (i, 0))) * x))
+    replaced = doubled.at[1].set(y[0])
+    return (rolled.at[0].set(y[0]), rolled.at[2].set(y[1]), jnp.roll(x, -1, 1).at[:, 3].set(x[:, 0]), jnp.where(is_updated, put(x, i), x),
+            jnp.where(is_updated, x, put(x, i + rows)), jnp.where(is_updated, put(doubled, i - rows), doubled), replaced[:1] + 1, replaced[1:2], replaced[2:], back(x))
+
+
+def layers(w, x):
+    """A loop and the one that goes back, which reads functions of the same arrays."""
+    def layer(h, x):
+        h = jnp.tanh(h @ w + x)
+        gate = jax.nn.sigmoid(h @ w)
+        return h * gate, h * jnp.tanh(gate)
+    return (jax.grad(lambda w: jnp.sum(lax.scan(layer, jnp.zeros_like(x[0]), x)[1]))(w),)
+
+
 def cases():
     f32, bf16, f16, f64 = jnp.float32, jnp.bfloat16, jnp.float16, np.float64
     return [
@@ -157,6 +176,8 @@ def cases():
         FusionCase("products_bf16", products, ((34, 140), (140, 48)), bf16), FusionCase("products_f64", products, ((6, 300), (300, 20)), f64),
         FusionCase("products_in_blocks", lambda x, y: (jax.nn.relu(x.T @ y) * 2, x.T @ (y - 1)), ((528, 264), (528, 270))),
         FusionCase("rows_of_table", rows_of_table, ((20, 7),)),
+        *(FusionCase(f"updates_{n}", updates, ((6, n), (2, n))) for n in (7, 130)), FusionCase("updates_bf16", updates, ((6, 33), (2, 33)), bf16),
+        FusionCase("layers", layers, ((24, 24), (7, 5, 24))),
         *(FusionCase(f"picked_{n}", picked, ((33, n),)) for n in (50, 300)),
         FusionCase("convolution", convolution, ((2, 9, 8, 20), (3, 3, 20, 24))), FusionCase("convolution_bf16", convolution, ((2, 9, 8, 20), (3, 3, 20, 24)), bf16),
         FusionCase("windows", windows, ((4, 20, 30),)), FusionCase("adam", adam, ((33, 50),) * 4), FusionCase("adam_bf16", adam, ((33, 50),) * 4, bf16),
