@@ -91,11 +91,37 @@ class RoundingCase:
     chains: dict[str, Callable]
 
 
+EVERY = RoundingCase("every bf16", ml_dtypes.bfloat16, {"exponential": None, "quotient by a row's number": None})
+
+
 def cases():
-    return [RoundingCase(name, dtype, CHAINS) for name, dtype in TYPES.items()] + [RoundingCase("conversions", np.float32, CONVERSIONS)]
+    return [RoundingCase(name, dtype, CHAINS) for name, dtype in TYPES.items()] + [RoundingCase("conversions", np.float32, CONVERSIONS), EVERY]
+
+
+def check_every_bf16():
+    """Each number's exponential, and each significand divided by each, at both ends of the exponents too. Subnormal results may be zero."""
+    numbers = lambda *exponents: np.concatenate([np.arange(128 * e, 128 * e + 128, dtype=np.uint16) for e in exponents]).view(ml_dtypes.bfloat16)
+    every, by = np.arange(1 << 16, dtype=np.uint16).view(ml_dtypes.bfloat16), numbers(1, 64, 126, 127, 128, 253, 254, 255)
+    values = np.tile(np.append(numbers(1, 2, 24, 126, 127, 254, 255, 383), np.zeros(1, ml_dtypes.bfloat16)), (by.size + 1, 1))
+    by = np.append(by, np.zeros(1, ml_dtypes.bfloat16))
+    operands = tuple(map(jnp.asarray, (every, values, by)))
+    build = lambda mesh: ((lambda x, a, b: (jnp.exp(x), a / b[:, None])), operands, (P(), P(), P()), None)
+    wide = lambda x: x.astype(np.float64)
+    with np.errstate(all="ignore"):
+        wanted = np.exp(wide(every)), wide(values) / wide(by)[:, None]
+        rounded = [x.astype(np.float32).astype(ml_dtypes.bfloat16).astype(np.float32) for x in wanted]
+    sizes = {"x": 1, "y": 1}
+    with tempfile.TemporaryDirectory() as directory:
+        wrong, outputs = run_text(exporting.export(build, sizes, manual=False), operands, directory)
+    for name, got, exact, want in zip(EVERY.chains, outputs or (), wanted, rounded):
+        off = ~(np.isclose(got, want, rtol=0, atol=0, equal_nan=True) | ((got == 0) & (np.abs(exact) < 2.0**-126)))
+        wrong = wrong or (f"{name}: {np.count_nonzero(off)} of {want.size} are not rounded correctly" if off.any() else None)
+    yield sizes, wrong
 
 
 def check(case):
+    if case is EVERY:
+        return (yield from check_every_bf16())
     random = np.random.default_rng(18)
     arguments = [random.uniform(0.1, 2.0, (24, 40)) * random.choice([-1, 1], (24, 40)) for _ in range(2)]
     exact = [Rounded(x, case.dtype) for x in arguments]

@@ -330,7 +330,11 @@ Value Emitter::arithmetic(Op op, ElementKind kind, llvm::ArrayRef<Value> v, cons
     return floorDivision(b, op, node, v[0]);
   llvm::Type *type = v[0]->getType();
   if (type->getScalarType()->isFloatingPointTy()) {
-    Value value = floatArithmetic(b, op, v, node, features);
+    Value value = nullptr;
+    if (kind == ElementKind::BF16)
+      value = VectorMath(b, features).applyToBf16(op, v);
+    if (!value)
+      value = floatArithmetic(b, op, v, node, features);
     bool isRounded = isExact(op) || scalesExactly(op, kind, node);
     return isNarrowFloat(kind) && !isRounded ? round(kind, value) : value;
   }

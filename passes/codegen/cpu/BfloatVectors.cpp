@@ -58,26 +58,33 @@ Value narrowToBf16(llvm::IRBuilder<> &b, Value value) {
   return b.CreateBitCast(concatenated(b, parts), words);
 }
 
-// Which words of a register of 32 go to the upper halves of its numbers of f32, from word `first` on.
-// Loaded, since LLVM makes a permutation that it knows one of two registers, the other of which is zero:
-// three instructions where this is one.
-static Value wordsFrom(llvm::IRBuilder<> &b, unsigned first) {
+// A constant that LLVM does not know: it makes of a permutation that it does one of two registers, the other
+// of which is zero, and of a mask an operation of its own: three instructions where this is one.
+static Value loaded(llvm::IRBuilder<> &b, const std::string &name, llvm::Constant *data) {
   llvm::Module *module = b.GetInsertBlock()->getModule();
-  std::string name = "words_from_" + std::to_string(first);
-  llvm::GlobalVariable *table = module->getGlobalVariable(name, /*AllowInternal=*/true);
-  if (!table) {
-    llvm::SmallVector<uint16_t> words;
-    for (unsigned i = 0; i < inRegister; ++i)
-      words.append({0, static_cast<uint16_t>(first + i)});
-    llvm::Constant *data =
-        llvm::ConstantDataVector::get(b.getContext(), llvm::ArrayRef<uint16_t>(words));
-    table = new llvm::GlobalVariable(*module, data->getType(), /*isConstant=*/false,
+  llvm::GlobalVariable *place = module->getGlobalVariable(name, /*AllowInternal=*/true);
+  if (!place) {
+    place = new llvm::GlobalVariable(*module, data->getType(), /*isConstant=*/false,
                                      llvm::GlobalValue::InternalLinkage, data, name);
-    table->setAlignment(llvm::Align(64));
+    place->setAlignment(llvm::Align(64));
   }
-  llvm::LoadInst *load = b.CreateAlignedLoad(table->getValueType(), table, llvm::Align(64));
+  llvm::LoadInst *load = b.CreateAlignedLoad(place->getValueType(), place, llvm::Align(64));
   load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(b.getContext(), {}));
   return load;
+}
+
+// Words of a register of 32, from word `first` on, as the upper halves of its numbers of f32.
+static Value upperHalves(llvm::IRBuilder<> &b, Value source, unsigned first) {
+  llvm::SmallVector<uint16_t> words;
+  for (unsigned i = 0; i < inRegister; ++i)
+    words.append({0, static_cast<uint16_t>(first + i)});
+  Value order = loaded(b, "words_from_" + std::to_string(first),
+                       llvm::ConstantDataVector::get(b.getContext(), llvm::ArrayRef(words)));
+  Value isUpper = b.CreateBitCast(loaded(b, "upper_words", b.getInt32(0xaaaaaaaa)),
+                                  llvm::FixedVectorType::get(b.getInt1Ty(), 2 * inRegister));
+  Value turned = b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_permvar_hi_512, {}, {source, order});
+  Value upper = b.CreateSelect(isUpper, turned, llvm::Constant::getNullValue(turned->getType()));
+  return b.CreateBitCast(upper, llvm::FixedVectorType::get(b.getFloatTy(), inRegister));
 }
 
 Value widenBf16(llvm::IRBuilder<> &b, Value stored) {
@@ -87,7 +94,6 @@ Value widenBf16(llvm::IRBuilder<> &b, Value stored) {
     Value wide = b.CreateShl(b.CreateZExt(stored, likeType(type, b.getInt32Ty())), 16);
     return b.CreateBitCast(wide, likeType(type, b.getFloatTy()));
   }
-  auto *number = llvm::FixedVectorType::get(b.getInt32Ty(), inRegister);
   llvm::SmallVector<Value> parts;
   for (unsigned first = 0; first < lanes; first += inRegister) {
     unsigned words = std::min(lanes, 2 * inRegister), from = first / words * words;
@@ -97,11 +103,7 @@ Value widenBf16(llvm::IRBuilder<> &b, Value stored) {
       std::iota(order.begin(), order.end(), 0);
       source = b.CreateShuffleVector(source, order);
     }
-    Value turned = b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_permvar_hi_512, {},
-                                     {source, wordsFrom(b, first - from)});
-    Value upper =
-        b.CreateAnd(b.CreateBitCast(turned, number), llvm::ConstantInt::get(number, 0xffff0000));
-    parts.push_back(b.CreateBitCast(upper, llvm::FixedVectorType::get(b.getFloatTy(), inRegister)));
+    parts.push_back(upperHalves(b, source, first - from));
   }
   return concatenated(b, parts);
 }

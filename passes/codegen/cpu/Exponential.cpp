@@ -81,6 +81,10 @@ Value VectorMath::withinMagnitude(Value x, float most) {
   });
 }
 
+const std::array<uint32_t, 16> VectorMath::powersOfTwo = {
+    0x3f800000, 0x3f85aac3, 0x3f8b95c2, 0x3f91c3d3, 0x3f9837f0, 0x3f9ef532, 0x3fa5fed7, 0x3fad583f,
+    0x3fb504f3, 0x3fbd08a4, 0x3fc5672a, 0x3fce248c, 0x3fd744fd, 0x3fe0ccdf, 0x3feac0c7, 0x3ff5257d};
+
 Value VectorMath::expByTable(Value x) {
   auto numberOf = [&](uint32_t pattern) { return number(x, single(pattern)); };
   // Adding 1.5 * 2^19 rounds to a sixteenth, and leaves the sixteenths in the low bits.
@@ -94,16 +98,12 @@ Value VectorMath::expByTable(Value x) {
   // exp(r) - 1 = r + r^2 Q(r), |r| <= ln 2 / 32; 1.6e-9
   Value q = fma(numberOf(0x3e2aaba0), r, numberOf(0x3f000111));
   q = fma(q, b.CreateFMul(r, r), r);
-  // 2^(i/16) in two parts.
-  constexpr std::array<uint32_t, 16> high = {0x3f800000, 0x3f85aac3, 0x3f8b95c2, 0x3f91c3d3,
-                                             0x3f9837f0, 0x3f9ef532, 0x3fa5fed7, 0x3fad583f,
-                                             0x3fb504f3, 0x3fbd08a4, 0x3fc5672a, 0x3fce248c,
-                                             0x3fd744fd, 0x3fe0ccdf, 0x3feac0c7, 0x3ff5257d};
+  // What the powers of two lack.
   constexpr std::array<uint32_t, 16> low = {0x00000000, 0x334f9891, 0xb260aba1, 0x33675624,
                                             0x33231b71, 0x33412342, 0xb32c9d5e, 0xb22deaf6,
                                             0x32cfe77a, 0xb3414fe8, 0x320aa837, 0x3228fc24,
                                             0xb2d4a58a, 0xb21eab59, 0xb24116de, 0x32292436};
-  Value power = lookUp(bits(shifted), high);
+  Value power = lookUp(bits(shifted), powersOfTwo);
   power = b.CreateFAdd(power, fma(power, q, lookUp(bits(shifted), low)));
   return scale(power, n);
 }

@@ -19,9 +19,15 @@ public:
   // known here.
   Value apply(Op op, llvm::ArrayRef<Value> operands);
 
+  // The same of numbers of bf16, whose result is rounded to bf16 (BfloatMath.cpp). Null: as of f32.
+  Value applyToBf16(Op op, llvm::ArrayRef<Value> operands);
+
 private:
   Value exp(Value x);
   Value expByTable(Value x);
+  Value expOfBf16(Value x);
+  Value quotientOfBf16(Value x, Value divisor);
+  static const std::array<uint32_t, 16> powersOfTwo; // 2^(i/16)
   Value lookUp(Value places, const std::array<uint32_t, 16> &table);
   Value scale(Value x, Value exponent);
   Value withinMagnitude(Value x, float most);
