@@ -1,7 +1,8 @@
 #include "lib/solver/Dual.h"
 
+#include "lib/solver/Least.h"
+
 #include <algorithm>
-#include <unordered_map>
 
 namespace tessera::solver {
 
@@ -13,15 +14,6 @@ Dual::Dual(const Network &network) : network(network), message(network.messages)
     out.emplace_back(list.size());
   }
   costs.resize(choices);
-  std::unordered_map<const double *, int32_t> known;
-  for (int32_t v = 0; v < network.vertices(); ++v)
-    for (const HalfEdge *edge = network.begin(v); edge != network.end(v); ++edge) {
-      auto [at, isNew] = known.emplace(edge->fromOther, static_cast<int32_t>(folds.size()));
-      if (isNew)
-        folds.emplace_back(edge->fromOther, edge->toOther, network.size(edge->other),
-                           network.size(v));
-      foldOf.push_back(at->second);
-    }
   setPrices(std::vector<double>(network.problem.room.size()));
 }
 
@@ -56,8 +48,9 @@ double Dual::visit(int32_t v, bool forward, double limit) {
       ++ahead;
     } else {
       ++behind;
-      folds[foldOf[edge - network.begin(0)]].leastOf(&message[edge->otherMessage], to, given);
-      counted += int64_t(network.size(edge->other)) * size;
+      int32_t count = network.size(edge->other);
+      leastOf(edge->fromOther, &message[edge->otherMessage], count, size, to);
+      counted += int64_t(count) * size;
     }
     for (int32_t i = 0; i < size; ++i)
       sum[i] += to[i];

@@ -8,7 +8,6 @@
 // bound holds for all that is within the room.
 #pragma once
 
-#include "lib/solver/Folded.h"
 #include "lib/solver/Network.h"
 
 namespace tessera::solver {
@@ -43,14 +42,12 @@ private:
   double visit(int32_t v, bool forward, double limit);
 
   const Network &network;
-  std::vector<int64_t> first;  // of each vertex's choices
-  std::vector<Folded> folds;   // of distinct matrices
-  std::vector<int32_t> foldOf; // of half edges
+  std::vector<int64_t> first; // of each vertex's choices
   std::vector<double> costs, message, price;
   std::vector<std::vector<bool>> out;
   int64_t outCount = 0, counted = 0;
   double lower = -forbidden, paid = 0;
-  std::vector<double> sum, given; // of one vertex
+  std::vector<double> sum; // of one vertex
 };
 
 } // namespace tessera::solver

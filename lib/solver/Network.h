@@ -9,7 +9,6 @@ namespace tessera::solver {
 struct HalfEdge {
   int32_t other = 0;
   const double *fromOther = nullptr;     // rows are the other's choices
-  const double *toOther = nullptr;       // the same transposed
   int64_t message = 0, otherMessage = 0; // offsets of the messages to here, and to the other
 };
 
@@ -37,10 +36,8 @@ public:
       int64_t toFrom = free[link.from], toTo = free[link.to];
       free[link.from] += size(link.from);
       free[link.to] += size(link.to);
-      const double *forward = matrices[link.forward].costs.data();
-      const double *backward = matrices[link.backward].costs.data();
-      edges[at[link.from]++] = {link.to, backward, forward, toFrom, toTo};
-      edges[at[link.to]++] = {link.from, forward, backward, toTo, toFrom};
+      edges[at[link.from]++] = {link.to, matrices[link.backward].costs.data(), toFrom, toTo};
+      edges[at[link.to]++] = {link.from, matrices[link.forward].costs.data(), toTo, toFrom};
       entries += matrices[link.forward].costs.size();
     }
     holdsOf.resize(count);
