@@ -68,6 +68,7 @@ CHAINS = {
     "step": lambda o, a, b: a - 0.01 * b / (o.sqrt(b * b * 0.001 + a * a) + 1e-3),
     "horner": lambda o, a, b: ((0.3 * a + 0.7) * a - b) * a + 1,
     "by_a_constant": lambda o, a, b: a / 3 + b / 192,
+    "by_a_power_of_two": lambda o, a, b: o.where(a / 2 > 0.5 * a, b, a),
     "by_a_quotient": lambda o, a, b: a / (b / (a / 7)),
     "by_a_root": lambda o, a, b: b / o.sqrt(o.abs(a)),
     "by_rows": lambda o, a, b: (a - o.first_column(b)) / o.first_column(a),

@@ -330,12 +330,12 @@ Value Emitter::arithmetic(Op op, ElementKind kind, llvm::ArrayRef<Value> v, cons
     return floorDivision(b, op, node, v[0]);
   llvm::Type *type = v[0]->getType();
   if (type->getScalarType()->isFloatingPointTy()) {
+    bool isRounded = isExact(op) || scalesExactly(op, kind, node);
     Value value = nullptr;
-    if (kind == ElementKind::BF16)
+    if (kind == ElementKind::BF16 && !isRounded)
       value = VectorMath(b, features).applyToBf16(op, v);
     if (!value)
       value = floatArithmetic(b, op, v, node, features);
-    bool isRounded = isExact(op) || scalesExactly(op, kind, node);
     return isNarrowFloat(kind) && !isRounded ? round(kind, value) : value;
   }
   auto binary = [&](llvm::Intrinsic::ID id) { return b.CreateBinaryIntrinsic(id, v[0], v[1]); };
