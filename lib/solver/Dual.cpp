@@ -3,6 +3,7 @@
 #include "lib/solver/Least.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace tessera::solver {
 
@@ -19,6 +20,7 @@ Dual::Dual(const Network &network) : network(network), message(network.messages)
 
 void Dual::setPrices(std::vector<double> prices) {
   price = std::move(prices);
+  assert(std::all_of(price.begin(), price.end(), [](double each) { return each >= 0; }));
   std::vector<double> until(price.size() + 1);
   paid = 0;
   for (size_t t = 0; t < price.size(); ++t) {

@@ -28,6 +28,7 @@ public:
   const std::vector<double> &prices() const { return price; }
   void setPrices(std::vector<double> prices);
   const std::vector<double> &messages() const { return message; }
+  // Prices are to be set behind it: what a pass has found of the bound is of the messages before.
   void setMessages(std::vector<double> messages) { message = std::move(messages); }
   // With what is paid for bytes.
   double costWith(int32_t v, int32_t choice) const { return costs[first[v] + choice]; }

@@ -81,9 +81,8 @@ int32_t PartSearch::pickStep() {
                                       : std::min_element(left.begin(), left.end()) - left.begin());
 }
 
-// One of the vertices that hold something in a step, each as likely as it holds much: most of what
-// is held there is nothing beside a few.
-int32_t PartSearch::pickHolder(int32_t step) {
+// The vertices that hold something in a step, and what they and those before them hold.
+std::pair<std::vector<int32_t>, std::vector<double>> PartSearch::holdersAt(int32_t step) const {
   std::vector<int32_t> holders;
   std::vector<double> heldUpTo;
   double held = 0;
@@ -94,7 +93,7 @@ int32_t PartSearch::pickHolder(int32_t step) {
     holders.push_back(hold.vertex);
     heldUpTo.push_back(held += static_cast<double>(bytes));
   }
-  return holders.empty() ? -1 : holders[draw(heldUpTo)];
+  return {std::move(holders), std::move(heldUpTo)};
 }
 
 int32_t PartSearch::pickSeed() {
@@ -110,10 +109,12 @@ void PartSearch::pickPart() {
   uint64_t kind = left.empty() ? 0 : random() % 4;
   size_t holders = kind == 3 ? 8 : kind == 2 ? 1 : 0;
   growFrom(pickSeed(), holders ? size / 2 : size);
-  int32_t step = holders ? pickStep() : 0;
-  for (size_t n = 0; n < holders; ++n)
-    if (int32_t holder = pickHolder(step); holder >= 0)
-      growFrom(holder, std::max<size_t>(size / 2 / holders, 1));
+  if (!holders)
+    return;
+  // Each as likely as it holds much: most of what is held there is nothing beside a few.
+  auto [vertices, heldUpTo] = holdersAt(pickStep());
+  for (size_t n = 0; n < holders && !vertices.empty(); ++n)
+    growFrom(vertices[draw(heldUpTo)], std::max<size_t>(size / 2 / holders, 1));
 }
 
 Problem PartSearch::partProblem() const {

@@ -31,7 +31,7 @@ private:
   void growFrom(int32_t seed, size_t count);
   int32_t pickSeed();
   int32_t pickStep();
-  int32_t pickHolder(int32_t step);
+  std::pair<std::vector<int32_t>, std::vector<double>> holdersAt(int32_t step) const;
   size_t draw(const std::vector<double> &upTo);
   Problem partProblem() const;
   int64_t improvePart(const std::function<bool()> &stop);

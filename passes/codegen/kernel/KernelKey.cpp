@@ -69,12 +69,12 @@ private:
 
 KernelKey keyOf(const KernelSource &kernel) {
   KernelKey key;
+  key.push_back(kernel.inplace.size());
   for (int64_t input : kernel.inplace)
     key.push_back(static_cast<uintptr_t>(input));
-  key.push_back(kernel.inplace.size());
   key.push_back(static_cast<uintptr_t>(kernel.mostScratch));
-  llvm::append_range(key, kernel.apart);
   key.push_back(kernel.apart.size());
+  llvm::append_range(key, kernel.apart);
   KeyWriter(key).add(*kernel.body);
   return key;
 }
