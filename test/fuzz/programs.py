@@ -1,12 +1,13 @@
 """Random programs give the right numbers, on one device and on many.
 
   programs.py [--count=N] [--seconds=S] [--seed=S] [--jobs=N] [--keep=DIR] [--no-shrink] [--only=K] [--show] [--cells]
-              [--bounds | --plan] [--options='OPTION ..']
+              [--narrow] [--bounds | --plan] [--options='OPTION ..']
 
 The K-th program of seed S is the same everywhere. It is written as StableHLO with shardings, compiled, run, and compared with an evaluation
 by numpy: mostly of numbers for which all arithmetic is exact, so that every element must be equal; see README.md. Prints each program that
 is refused, crashes, or has a wrong number or figure, shrinks it to a small .mlir in DIR, and exits with 1 when there was one.
-With --bounds each is compiled again with less memory than it takes, with --plan its shardings are found by the compiler.
+With --narrow they are of bf16 and f16, whose results are rounded. With --bounds each is compiled again with less memory than it takes, with
+--plan its shardings are found by the compiler.
 """
 import collections
 import pathlib
@@ -26,11 +27,11 @@ from command_line import TARGET_CPU  # of $TESSERA_TARGET_CPU
 
 
 def placements(rng, program, options):
-    """None for one device without annotations, and a mesh or two; for plans mostly none."""
+    """None for one device without annotations, and a mesh or two; for plans mostly none. One device always where sums in parts are not judged."""
     if options.plan and rng.random() < 0.75:
         yield meshes.Placement(program.mesh, {}) if program.mesh else None
         return
-    if rng.random() < 0.35 and not program.mesh:
+    if (options.narrow or rng.random() < 0.35) and not program.mesh:
         yield None
     yield meshes.place(rng, program)
     if rng.random() < 0.3:
@@ -52,11 +53,12 @@ def same(one, other):
 class Worker:
     def __init__(self, options, scratch):
         self.options, self.scratch = options, scratch
-        self.checker = check.Checker(numbered.BIN / "tessera-fuzz", scratch, options.limit, target_cpu=TARGET_CPU, options=options.options.split())
+        self.checker = check.Checker(numbered.BIN / "tessera-fuzz", scratch, options.limit, target_cpu=TARGET_CPU, options=options.options.split(),
+                                     narrow=options.narrow)
         self.counts, self.cells = collections.Counter(), collections.Counter()
 
     def number(self, number):
-        program, rng = generate(self.options.seed, number)
+        program, rng = generate(self.options.seed, number, self.options.narrow)
         if not program.results:
             self.counts["empty"] += 1
             return
@@ -124,6 +126,7 @@ def parse(arguments=None):
     parser.add_argument("--keep", type=pathlib.Path, help="where programs that end badly are kept")
     parser.add_argument("--no-shrink", action="store_true", help="keep them as they are")
     parser.add_argument("--cells", action="store_true", help="print how often each op was sharded along each kind of factor")
+    parser.add_argument("--narrow", action="store_true", help="programs of bf16 and f16, whose results are rounded")
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--bounds", action="store_true", help="compile again with less memory than a program takes")
     mode.add_argument("--plan", action="store_true", help="let the compiler find the shardings")
@@ -136,6 +139,8 @@ def main():
     counts, seconds = numbered.run(Worker, options)
     print(f"seed {options.seed}: {counts['programs']} programs of {counts['ops'] / max(1, counts['programs']):.1f} operations, {counts['runs']} runs, "
           f"{counts['bad']} bad, {seconds:.0f} s ({counts['ms to compile'] / 1000:.0f} compiling, {counts['ms to run'] / 1000:.0f} running)")
+    if options.narrow:
+        print(f"{counts['not judged']} runs differ where devices add up rounded parts, and are not judged")
     if options.bounds:
         print(f"{counts['bounds']} programs within a bound, {counts['refused bounds']} bounds refused")
     if options.plan:

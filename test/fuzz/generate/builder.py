@@ -37,7 +37,7 @@ class Builder:
         if element.kind == "b":
             return generator.integers(0, 2, shape).astype(bool)
         if span is None:
-            span = {"bf16": 100, "f16": 900, "i8": 100, "ui8": 100}.get(element.name, max(40, n // 2 + 1))
+            span = 2**element.digits - 1 if elements.is_rounded(element) else {"bf16": 100, "f16": 900, "i8": 100, "ui8": 100}.get(element.name, max(40, n // 2 + 1))
         low = 0 if element.kind == "u" else -span
         if span * (2 if low else 1) + 1 >= n > 8 or self.rng.random() < 0.3:
             values = (generator.permutation(n) if self.rng.random() < 0.5 else np.arange(n)) % (span - low + 1) + low

@@ -9,8 +9,9 @@ from .movement import cut, padded
 
 
 def small(b, v):
-    """v with elements small enough to be multiplied and added."""
-    if not v.exact or v.element.kind not in "f" or (v.size and np.max(np.abs(v.data)) <= 12):
+    """v with elements small enough to be multiplied and added; larger where sums may be rounded."""
+    most = 4096 if elements.is_rounded(v.element) else 12
+    if not v.exact or v.element.kind not in "f" or (v.size and np.max(np.abs(v.data)) <= most):
         return v
     return tame(b, v)[0]
 

@@ -1,7 +1,8 @@
 """Element types: how they are written, held by the oracle, passed to a program, and what they hold exactly.
 
 Floats are held as float64 whatever their width. A float value is exact when its element type holds it, and a sum is exact in any order when
-its terms are multiples of one power of two and their magnitudes together fit the type's digits (`check_sum`).
+its terms are multiples of one power of two and their magnitudes together fit the type's digits (`check_sum`). Where `rounds_narrow` is on, it is
+f32's arithmetic that is exact: what bf16 and f16 do not hold is rounded to them, once, as docs/numbers.md says.
 """
 import dataclasses
 
@@ -46,6 +47,25 @@ INTEGERS = {name: Element(name, kind, dtype, dtype, dtype) for name, kind, dtype
 I32, I64, UI32, I8 = (INTEGERS[n] for n in ("i32", "i64", "ui32", "i8"))
 
 checking = True  # off while inexact values are computed
+rounds_narrow = False  # on while a program is made whose bf16 and f16 are rounded
+
+
+def is_rounded(element):
+    return rounds_narrow and element in (BF16, F16)
+
+
+def rounded(element, array):
+    """What an operation of a narrow type makes of its exact result in f32. Infinities, of which neutral elements are made, stay."""
+    if not checking or not is_rounded(element):
+        return array
+    with np.errstate(over="ignore"):
+        single = np.asarray(array).astype(np.float32)
+        narrow = single.astype(element.own).astype(element.held)
+    if not np.array_equal(single, array) or not np.array_equal(np.isinf(narrow), np.isinf(array)):
+        raise Inexact
+    if np.any((narrow != single) & (np.abs(single) < float(ml_dtypes.finfo(element.own).smallest_normal))):
+        raise Inexact
+    return narrow
 
 
 def grain(array):
@@ -58,11 +78,13 @@ def grain(array):
 
 
 def check(element, array):
-    """The array, where its element type holds it."""
+    """The array, where its element type holds it or it is rounded to that."""
     if not checking or element.kind not in "fc":
         return array
     if not np.all(np.isfinite(array)):
         raise Inexact
+    if is_rounded(element):
+        return rounded(element, array)
     with np.errstate(over="ignore"):
         if not np.array_equal(array.astype(element.own).astype(array.dtype), array):
             raise Inexact
@@ -71,9 +93,11 @@ def check(element, array):
     return array
 
 
-def check_sum(element, magnitudes, *terms):
-    """`magnitudes`: the sums of the terms' magnitudes. Terms are products of elements of the arrays `terms`."""
+def check_sum(element, magnitudes, *terms, each_rounded=False):
+    """`magnitudes`: the sums of the terms' magnitudes. Terms are products of elements of the arrays `terms`. Sums of narrow types are made in f32,
+    but where each addition is `each_rounded`."""
     if not checking or element.kind not in "fc" or not magnitudes.size:
         return
-    if np.max(magnitudes) * 2.0 ** sum(grain(term) for term in terms) > 2.0 ** element.digits:
+    digits = F32.digits if is_rounded(element) and not each_rounded else element.digits
+    if np.max(magnitudes) * 2.0 ** sum(grain(term) for term in terms) > 2.0 ** digits:
         raise Inexact

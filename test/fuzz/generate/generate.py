@@ -3,7 +3,7 @@ import random
 
 import numpy as np
 
-from . import arithmetic, arranged, contraction, control, idioms, indexed, large, manual, meshes, movement, reduction, special
+from . import arithmetic, arranged, contraction, control, elements, idioms, indexed, large, manual, meshes, movement, reduction, special
 from .builder import Builder
 from .elements import BF16, C64, F16, F32, F64, I32, INTEGERS
 from .program import Program
@@ -24,18 +24,22 @@ CHARACTERS = [
 ]
 ELEMENTS = [(F32, 55), (I32, 14), (BF16, 7), (F64, 7), (F16, 4), (INTEGERS["i8"], 2), (INTEGERS["ui8"], 2), (INTEGERS["i64"], 2),
             (INTEGERS["ui32"], 2), (INTEGERS["i16"], 1), (C64, 4)]
+NARROW = [(BF16, 2), (F16, 1)]
+# what rounds, more often than others
+ROUNDED = [(arithmetic.binary, 20), (contraction.dot_general, 12), (contraction.layer, 3), (reduction.reduce, 6), (reduction.running, 2)]
 
 
 def draw(rng, weighted):
     return rng.choices([x for x, _ in weighted], [w for _, w in weighted])[0]
 
 
-def generate(seed, number):
-    """(program, rng to place it with)."""
+def generate(seed, number, narrow=False):
+    """(program, rng to place it with). `narrow`: of bf16 or f16, whose results are rounded."""
+    elements.rounds_narrow = narrow
     rng = random.Random(f"{seed}/{number}")
     character = draw(rng, [(c, w) for w, c in CHARACTERS])
-    rounding = rng.random() < 0.12
-    element = F32 if rounding and rng.random() < 0.8 else F64 if rounding else draw(rng, ELEMENTS)
+    rounding = not narrow and rng.random() < 0.12
+    element = F32 if rounding and rng.random() < 0.8 else F64 if rounding else draw(rng, NARROW if narrow else ELEMENTS)
     b = Builder(rng, element=element, rounding=rounding, most=rng.choices([300, 2000, 6000, 20000, 80000], [2, 4, 2, 1, 0.3])[0])
     if rng.random() < 0.1 and not rounding:
         b.mesh = rng.choice(meshes.MESHES)
@@ -47,8 +51,10 @@ def generate(seed, number):
         families.append((arithmetic.unary, 12))
     elif rng.random() < 0.04:
         families += [(f, 4 * w) for f, w in large.FAMILY]
+    if narrow:
+        families += ROUNDED
     for _ in range(rng.choice([1, 1, 2, 3])):
-        least, span = 1, rng.choice([None, None, None, 4, 9])
+        least, span = 1, rng.choice([None, None, None, 4, 9][: 3 if narrow else 5])
         b.argument(element, b.shape(least, 4), span)
     count = rng.choice([1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20])
     for _ in range(5 * count):

@@ -144,7 +144,7 @@ def scatter(b):
                 out[into] = BINARY[name](out[into], part)
                 magnitude[into] += np.abs(part)
         if name == "add":
-            check_sum(x.element, magnitude, np.append(a.reshape(-1), u.reshape(-1)))
+            check_sum(x.element, magnitude, np.append(a.reshape(-1), u.reshape(-1)), each_rounded=True)
         return [out]
     region = computation(x.element, ["%rhs"]) if name == "replace" else simple(name)(x.element)
     numbers = lists(update_window_dims=p.offset_dims, inserted_window_dims=p.collapsed, input_batching_dims=p.batching,

@@ -58,7 +58,7 @@ def interpret(ops, environment):
     """Evaluates in order; `environment` maps values to arrays and is added to."""
     for op in ops:
         arrays = op.evaluate(*[environment[v] if v in environment else v.data for v in op.operands], **needs(op, environment))
-        environment.update(zip(op.results, arrays))
+        environment.update(zip(op.results, [elements.rounded(v.element, a) for v, a in zip(op.results, arrays)]))
 
 
 def needs(op, environment):

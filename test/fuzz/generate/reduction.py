@@ -189,7 +189,7 @@ def pair(b):
               f"  %m = \"stablehlo.maximum\"(%b, %d) : ({t}, {t}) -> {t}\n  \"stablehlo.return\"(%s, %m) : ({s}, {t}) -> ()")
     zero, least = b.constant(x.element, 0), b.constant_unchecked(y.element, lowest(y.element))
     def evaluate(p, q, z, l):
-        check_sum(x.element, np.sum(np.abs(p), tuple(axes)), p)
+        check_sum(x.element, np.sum(np.abs(p), tuple(axes)), p, each_rounded=True)
         return [np.add.reduce(p, axis=tuple(axes), dtype=p.dtype), maximum_reduce(q, tuple(axes))]
     return b.emit("stablehlo.reduce", [x, y, zero, least], [(x.element, shape), (y.element, shape)], evaluate, f"dimensions = {i64s(axes)}", [region])
 
@@ -296,7 +296,7 @@ def select_and_scatter(b):
         magnitude = np.zeros(a.size, np.float64)
         np.add.at(out, place.reshape(-1), s.reshape(-1))
         np.add.at(magnitude, place.reshape(-1), np.abs(s).reshape(-1).astype(np.float64))
-        check_sum(x.element, magnitude, s)
+        check_sum(x.element, magnitude, s, each_rounded=True)
         return [out.reshape(a.shape)]
     return b.emit("stablehlo.select_and_scatter", [x, source, init], [(x.element, x.shape)], evaluate,
                   f"window_dimensions = {i64s(window)}, window_strides = {i64s(stride)}, padding = {table(zip(low, high))}",
