@@ -155,12 +155,12 @@ void makeTall(ContractionCells &cells, const Product &product, int64_t inner, in
   constexpr int64_t lanes = 16, enoughCells = 6, block = 128; // of sums (Reduction::chainBlock)
   constexpr int64_t wide = 64, mostRows = 512;
   auto m = static_cast<int64_t>(product.m), n = static_cast<int64_t>(product.n);
-  if (!cells.kBlock || inner < lanes || inner > mostRows || n % columns != 0)
+  if (!cells.kBlock || inner < lanes || inner > mostRows)
     return;
   bool isWhole = inner % lanes == 0;
   int64_t unit = !isWhole ? inner : columns > lanes ? 32 : 48;
   cells.kBlock = block;
-  cells.nChunk = std::min(llvm::alignTo(wide, columns), uint64_t(n));
+  cells.nChunk = atLeast(llvm::alignTo(wide, columns), n, columns);
   int64_t parts = llvm::divideCeil(enoughCells, llvm::divideCeil(n, cells.nChunk));
   int64_t tall = llvm::alignTo(llvm::divideCeil(m, parts), unit);
   cells.mChunk = std::min({tall, mostRows / unit * unit, m});

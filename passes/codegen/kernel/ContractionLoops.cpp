@@ -227,11 +227,21 @@ bool copiesFarA(const ContractionLoops &loops) {
   return isFar && strideOf(loops.a->index, loops.m) == 1 && loops.nSize >= 64 && loops.kSize >= 64;
 }
 
+// Of windows' positions a copy reads a few elements here and there: panels of long sums are blocks, to
+// stay in the second-level cache.
+static bool isLargeWindow(const ContractionLoops &loops) {
+  constexpr int64_t rowsOfPanel = 128, panelElements = 128 << 10;
+  return loops.product->reduction->isOfWindow &&
+         std::min(loops.mSize, rowsOfPanel) * loops.kSize >= panelElements;
+}
+
 bool copiesFarB(const ContractionLoops &loops) {
   int64_t step = stepOf(loops, loops.b);
   constexpr int64_t manyElements = 1 << 18; // more than a core keeps at hand
   bool isFar = step >= 256 || (step >= 64 && step * loops.kSize >= manyElements);
-  return isFar && loops.mSize >= 64;
+  // Without panels of b there are no blocks, and each k of a tile is divided into its loops.
+  bool isOfLongPanels = loops.k.size() > 1 && isLargeWindow(loops);
+  return (isFar || isOfLongPanels) && loops.mSize >= 64;
 }
 
 bool readsFewRows(const ContractionLoops &loops) {
@@ -266,14 +276,12 @@ bool isAlongItsK(const ContractionLoops &loops, const Graph &graph) {
 bool canGoInBlocks(const ContractionLoops &loops, bool copiesA, bool copiesB) {
   if (!loops.product->reduction->blockEnds.empty())
     return false;
-  // Of bf16 all is copied anyhow, and of wide results more than once; of windows' positions a copy reads
-  // a few elements here and there, and should stay in the second-level cache.
-  constexpr int64_t longKOfBf16 = 1024, wide = 128, rowsOfPanel = 128, panelElements = 128 << 10;
+  // Of bf16 all is copied anyhow, and of wide results more than once.
+  constexpr int64_t longKOfBf16 = 1024, wide = 128;
   const Reduction &reduction = *loops.product->reduction;
   bool isCopiedOften = reduction.isOfBf16 && loops.nSize >= wide;
-  bool isLarge =
-      reduction.isOfWindow && std::min(loops.mSize, rowsOfPanel) * loops.kSize >= panelElements;
-  if (copiesA && copiesB && (isLarge || loops.kSize >= (isCopiedOften ? longKOfBf16 : longK)))
+  if (copiesA && copiesB &&
+      (isLargeWindow(loops) || loops.kSize >= (isCopiedOften ? longKOfBf16 : longK)))
     return true;
   return loops.k.size() == 1 && copiesB && (!copiesA || copiesFarA(loops));
 }

@@ -67,7 +67,7 @@ static ContractionCells commonCells(const Graph &graph, const ContractionLoops &
   ContractionCells cells = cost::commonCells(
       product, canGoInBlocks(loops, product.a != Product::None, product.b != Product::None));
   if (!loops.mAround.empty() && isAcross(loops, graph))
-    makeTall(cells, product, boundsOf(graph, loops.m).second, 32);
+    makeTall(cells, product, boundsOf(graph, loops.m).second, loops.nSize > 16 ? 32 : 16);
   if (readsFewRows(loops))
     passRows(cells, product, 128);
   if (isNarrow(loops))

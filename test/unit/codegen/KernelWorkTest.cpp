@@ -257,6 +257,31 @@ TEST(KernelWork, LargePanelsOfWindowsGoInBlocks) {
   EXPECT_EQ(workOfImages("4", "128", "4").products[0].timesA, 3);
 }
 
+// As JAX writes the gradient of a 3x3 filter, channels last.
+cost::KernelWork workOfFilter(const std::string &channels, const std::string &side) {
+  std::string image = "tensor<8x" + side + "x" + side + "x" + channels + "xf32>";
+  std::string filter = "tensor<3x3x" + channels + "x" + channels + "xf32>";
+  return workOfText("(%x: " + image + ", %g: " + image + ") -> " + filter,
+                    "    %y = stablehlo.convolution(%x, %g) dim_numbers = [f, 0, 1, b]x[i, 0, 1, "
+                    "o]->[0, 1, b, f], window = {stride = [1, 1], pad = [[1, 1], [1, 1]]} "
+                    "{batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (" +
+                        image + ", " + image + ") -> " + filter +
+                        "\n    exec.yield %y : " + filter);
+}
+
+// Rows of few channels, of the other operand, are near each other and could be read where they lie: but
+// only panels of both go in blocks.
+TEST(KernelWork, FewChannelsOfAFilterGoInBlocks) {
+  for (const char *channels : {"16", "32", "48", "64"}) {
+    cost::KernelWork work = workOfFilter(channels, "56");
+    ASSERT_EQ(work.products.size(), 1u);
+    EXPECT_EQ(work.products[0].b, cost::Product::Plain) << channels;
+    EXPECT_EQ(work.products[0].timesA, 1) << channels;
+    EXPECT_LE(work.products[0].timesB, 9) << channels;
+  }
+  EXPECT_EQ(workOfFilter("32", "7").products[0].b, cost::Product::None); // short sums
+}
+
 // Of 2x2 images each row is copied along three positions of the window at a time, for each line of it and
 // each channel.
 TEST(KernelWork, EachShortRunOfACopyIsAPiece) {

@@ -101,8 +101,13 @@ TEST(ProductCells, RowsOfWindowsGoByFew) {
   EXPECT_EQ(cellsOf(9, 64, 64, 16).mPanel, 48);     // of 6 rows, too
   EXPECT_EQ(cellsOf(9, 24, 64, 32).mPanel % 24, 0); // no whole vectors: whole positions
   EXPECT_LE(cellsOf(25, 256, 512, 32).mChunk, 512); // sums that wait stay near
+  // Columns that are no whole tiles are all in one cell, or in whole tiles but for the last.
+  EXPECT_EQ(cellsOf(9, 32, 48, 32).kBlock, 128);
+  EXPECT_EQ(cellsOf(9, 32, 48, 32).nChunk, 48);
+  EXPECT_EQ(cellsOf(9, 32, 48, 32).mPanel, 32);
+  EXPECT_EQ(cellsOf(9, 32, 80, 32).nChunk, 80);
   for (int64_t channels : {16, 20, 24, 33, 48, 64, 80, 256, 500})
-    for (int64_t n : {32, 64, 96, 256}) {
+    for (int64_t n : {20, 32, 40, 48, 64, 80, 96, 112, 144, 256, 270}) {
       cells = cellsOf(9, channels, n, 32);
       EXPECT_TRUE(endsWithATile(9 * channels, cells.mChunk, 8)) << channels << ' ' << cells.mChunk;
       EXPECT_TRUE(endsWithATile(n, cells.nChunk, 32)) << n << ' ' << cells.nChunk;
