@@ -273,8 +273,9 @@ void ContractionEmitter::finishTile(Tile tile, Value place) {
   }
   Value r = e.openLoop(from, to, 1, rowsLow != nullptr);
   bindRow(b.CreateNSWAdd(tile.m0, r));
+  Value sums = e.element(place, kind, b.CreateNSWMul(r, e.i64(plan.columns())));
   finishRow(tile.n0, isShared ? tile.skipN : nullptr,
-            b.CreateAlignedLoad(row, b.CreateInBoundsGEP(row, place, r), llvm::Align(4)));
+            b.CreateAlignedLoad(row, sums, llvm::Align(4)));
   e.closeLoop();
 }
 
@@ -317,8 +318,7 @@ void ContractionEmitter::emitTile(Tile tile) {
 void ContractionEmitter::storeTile(Tile tile, llvm::ArrayRef<Value> sums) {
   auto [m0, n0, skipM, skipN] = tile;
   if (!isPlain()) {
-    Value place =
-        e.temporary(llvm::ArrayType::get(e.typeOf(kind, plan.columns()), plan.rows), "tile");
+    Value place = e.temporary(llvm::ArrayType::get(vectorType(), plan.rows * plan.vectors), "tile");
     for (auto [i, sum] : llvm::enumerate(sums))
       b.CreateAlignedStore(b.CreateLoad(vectorType(), sum),
                            b.CreateConstGEP1_64(vectorType(), place, i), llvm::Align(4));

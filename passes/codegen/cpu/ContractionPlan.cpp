@@ -136,6 +136,9 @@ void chooseTile(ContractionPlan &plan, const VectorFeatures &features) {
   plan.lanes = std::min<int64_t>(widest, llvm::PowerOf2Ceil(plan.nSize));
   plan.vectors = plan.nSize > plan.lanes && !plan.isTurned ? 2 : 1;
   unsigned registers = features.bytes == 64 ? 32 : 16;
+  // Of two tiles one vector would be multiplied twice.
+  if (plan.vectors == 2 && registers == 32 && llvm::divideCeil(plan.nSize, plan.lanes) == 3)
+    plan.vectors = 3;
   if (readsFewRows(plan))
     plan.vectors = std::min(llvm::bit_floor<unsigned>((registers - 2) / (plan.mSize + 1)), 8u);
   if (plan.isTurned) // squares, which are turned in registers

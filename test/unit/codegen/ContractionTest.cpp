@@ -2,6 +2,8 @@
 // dimensions, and what follows applied to the tiles, over an operand's own buffer too.
 #include "test/unit/codegen/KernelRun.h"
 
+#include "passes/codegen/cpu/Contraction.h"
+
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
@@ -44,6 +46,29 @@ TEST(Contraction, OddSizes) {
       check(33, 100, 10, transposesA, transposesB, true);
       check(130, 17, 97, transposesA, transposesB, true);
     }
+}
+
+// Three vectors of columns are a tile; of two tiles of two one would be multiplied twice. AVX2 has no
+// registers for it.
+TEST(Contraction, ThreeVectorsAreATile) {
+  codegen::Node product;
+  product.kind = codegen::ElementKind::F32;
+  auto columnsOf = [&](int64_t n, unsigned bytes) {
+    codegen::ContractionPlan plan;
+    plan.product = &product;
+    plan.mSize = 100, plan.nSize = n;
+    codegen::VectorFeatures features;
+    features.bytes = bytes;
+    chooseTile(plan, features);
+    return plan.columns();
+  };
+  EXPECT_EQ(columnsOf(48, 64), 48);
+  EXPECT_EQ(columnsOf(33, 64), 48);
+  EXPECT_EQ(columnsOf(32, 64), 32);
+  EXPECT_EQ(columnsOf(49, 64), 32);
+  EXPECT_EQ(columnsOf(24, 32), 16);
+  check(70, 33, 48, false, false, true);
+  check(70, 200, 41, false, true, false);
 }
 
 TEST(Contraction, ThinOnes) {
