@@ -32,7 +32,7 @@ public:
   const std::vector<double> &prices() const { return bestPrices; }
   const std::vector<std::vector<bool>> &excluded() const { return dual.excluded(); }
   int64_t excludedCount() const { return dual.excludedCount(); }
-  // The best choices, and those that messages and prices made best in the last run's second half.
+  // The best choices, and those that messages and prices made best since a run was half done.
   const std::vector<std::vector<bool>> &seen() const { return wasSeen; }
   int64_t entries() const { return network.entries; }
   int64_t steps() const { return dual.steps() + search.steps() + counted; }
