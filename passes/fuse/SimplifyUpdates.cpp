@@ -51,8 +51,8 @@ static LogicalResult selectPlaces(DynamicUpdateSliceOp op, PatternRewriter &rewr
   auto isOfElements = [&](Operation *other) {
     return other && other->getBlock() == op->getBlock() && isElementwise(other);
   };
-  if (!matchPattern(op.getUpdate(), m_Constant()) ||
-      !isa<SplatElementsAttr>(op.getUpdate().getDefiningOp<ConstantOp>().getValue()) ||
+  SplatElementsAttr number;
+  if (!matchPattern(op.getUpdate(), m_Constant(&number)) ||
       !isOfElements(op.getOperand().getDefiningOp()) || op->use_empty() ||
       !llvm::all_of(op->getUsers(), isOfElements))
     return failure();
@@ -69,27 +69,24 @@ static LogicalResult selectPlaces(DynamicUpdateSliceOp op, PatternRewriter &rewr
     return failure();
   Value start = op.getStartIndices()[dim];
   RankedTensorType scalar = typeOf(start);
-  Type number = scalar.getElementType();
-  if (!countsExactly(number, type.getDimSize(dim)))
+  Type index = scalar.getElementType();
+  if (!countsExactly(index, type.getDimSize(dim)))
     return failure();
   Location loc = op.getLoc();
   auto constant = [&](int64_t value) {
     return ConstantOp::create(
-        rewriter, loc, DenseElementsAttr::get(scalar, rewriter.getIntegerAttr(number, value)));
+        rewriter, loc, DenseElementsAttr::get(scalar, rewriter.getIntegerAttr(index, value)));
   };
   // An update lies inside, wherever it is to begin.
   Value place = ClampOp::create(rewriter, loc, scalar, constant(0), start,
                                 constant(type.getDimSize(dim) - 1));
-  auto numbers = RankedTensorType::get(type.getShape(), number);
+  auto places = RankedTensorType::get(type.getShape(), index);
   Value isThere = CompareOp::create(
-      rewriter, loc, IotaOp::create(rewriter, loc, numbers, dim),
-      BroadcastInDimOp::create(rewriter, loc, numbers, place, ArrayRef<int64_t>{}),
+      rewriter, loc, IotaOp::create(rewriter, loc, places, dim),
+      BroadcastInDimOp::create(rewriter, loc, places, place, ArrayRef<int64_t>{}),
       ComparisonDirection::EQ,
-      number.isUnsignedInteger() ? ComparisonType::UNSIGNED : ComparisonType::SIGNED);
-  Value splat = ConstantOp::create(
-      rewriter, loc,
-      cast<SplatElementsAttr>(op.getUpdate().getDefiningOp<ConstantOp>().getValue())
-          .resizeSplat(type));
+      index.isUnsignedInteger() ? ComparisonType::UNSIGNED : ComparisonType::SIGNED);
+  Value splat = ConstantOp::create(rewriter, loc, number.resizeSplat(type));
   rewriter.replaceOpWithNewOp<SelectOp>(op, type, isThere, splat, op.getOperand());
   return success();
 }
