@@ -4,6 +4,8 @@
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/Constants.h"
 
+#include <numeric>
+
 namespace tessera::codegen {
 
 // Elements so far apart at most come by whole registers: a processor's gather takes longer than these and the
@@ -19,7 +21,7 @@ Value Emitter::loadFarApart(Node *node, Value base, int64_t stride) {
   llvm::Type *type = memoryType(node->kind, b.getContext());
   llvm::Align align(byteSize(node->kind));
   unsigned width = vectorLevel()->lanes,
-           inRegister = std::min<unsigned>(width, features.bytes / byteSize(node->kind));
+           inRegister = std::gcd(width, features.bytes / byteSize(node->kind));
   llvm::Type *vector = llvm::FixedVectorType::get(type, inRegister);
   llvm::SmallVector<Value> registers;
   for (unsigned first = 0; first < width; first += inRegister) {

@@ -174,6 +174,7 @@ Value Emitter::loadApart(Node *node, Value base, int64_t stride, unsigned count)
     phase = 0;
   llvm::SmallVector<Value> parts;
   for (unsigned lane = 0; lane < width; lane += part) {
+    part = std::min(part, width - lane);
     unsigned here = std::clamp<int64_t>(int64_t(count) - lane, 0, part);
     if (here == 0) {
       parts.push_back(llvm::Constant::getNullValue(llvm::FixedVectorType::get(type, part)));
