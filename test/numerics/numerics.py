@@ -19,6 +19,7 @@ import time
 
 import accuracy
 import bits
+import columns_apart
 import element_types
 import fusion
 import harness
@@ -47,7 +48,7 @@ def main():
 
     cases = {"models": models.cases, "ops": ops.cases, "bits": bits.cases, "accuracy": accuracy.cases, "rounding": rounding.cases, "fusion": fusion.cases,
              "integers": integer_products.cases, "steps": optimizer_steps.cases,
-             "types": lambda: element_types.cases() + typed_ops.cases() + permutations.cases() + sums.cases() + thin_products.cases() + pieces.cases(),
+             "types": lambda: element_types.cases() + typed_ops.cases() + permutations.cases() + sums.cases() + thin_products.cases() + columns_apart.cases() + pieces.cases(),
              "random": lambda: random_programs.cases(arguments.seed, arguments.count)}[arguments.kind]()
     if arguments.names:
         cases = [case for case in cases if case.name in arguments.names]

@@ -4,6 +4,8 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
+#include <cassert>
+
 namespace tessera::codegen {
 
 //===--- Levels ---===//
@@ -126,6 +128,11 @@ unsigned Emitter::lanes() const {
 
 //===--- Nodes ---===//
 
+[[maybe_unused]] static bool hasLanes(Value value, unsigned lanes) {
+  auto *vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
+  return !vector || vector->getNumElements() == lanes;
+}
+
 Value Emitter::emit(Node *node) {
   if (node->op == Op::Constant)
     return constantOf(node->kind, node->bits);
@@ -144,6 +151,8 @@ Value Emitter::emit(Node *node) {
   levels.resize(depth + 1);
   resumeInsertion();
   Value value = compute(node);
+  assert(hasLanes(value, lanes()) &&
+         "as many lanes as the loop: more would be stored over what is next");
   levels[depth].values[node] = value;
   levels.insert(levels.end(), std::make_move_iterator(hidden.begin()),
                 std::make_move_iterator(hidden.end()));

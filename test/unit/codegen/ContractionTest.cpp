@@ -71,6 +71,57 @@ TEST(Contraction, ThreeVectorsAreATile) {
   check(70, 200, 41, false, true, false);
 }
 
+// Columns of three vectors, of elements that lie `apart` in memory: of the right operand, which is copied, and of what
+// is added to the sums. Small whole numbers, which all types hold.
+void checkApart(int64_t n, int64_t apart, const std::string &sums, const std::string &read) {
+  constexpr int64_t m = 19, k = 7;
+  int64_t wide = (n - 1) * apart + 1;
+  auto tensor = [](int64_t a, int64_t b, const std::string &element) {
+    return "tensor<" + std::to_string(a) + "x" + std::to_string(b) + "x" + element + ">";
+  };
+  auto some = [](int64_t count, unsigned seed) {
+    Floats values = numbers(count, seed);
+    for (float &value : values)
+      value = std::trunc(4 * value);
+    return values;
+  };
+  auto taken = [&](const std::string &name, int64_t rows) {
+    std::string all = tensor(rows, wide, read), few = tensor(rows, n, read);
+    return "%" + name + "s = stablehlo.slice %" + name + " [0:" + std::to_string(rows) +
+           ", 0:" + std::to_string(wide) + ":" + std::to_string(apart) + "] : (" + all + ") -> " +
+           few + "\n%" + name + "n = stablehlo.convert %" + name + "s : (" + few + ") -> " +
+           tensor(rows, n, sums) + "\n";
+  };
+  std::string a = tensor(m, k, sums), b = tensor(k, n, sums), c = tensor(m, n, sums);
+  Floats x = some(m * k, 1), y = some(k * wide, 2), z = some(m * wide, 3);
+  auto got = runKernel("(%a: " + a + ", %b: " + tensor(k, wide, read) +
+                           ", %c: " + tensor(m, wide, read) + ") -> " + c,
+                       taken("b", k) + taken("c", m) +
+                           "%d = stablehlo.dot_general %a, %bn, contracting_dims = [1] x [0] : (" +
+                           a + ", " + b + ") -> " + c + "\n%r = stablehlo.add %d, %cn : " + c +
+                           "\nexec.yield %r : " + c,
+                       {x, y, z});
+  ASSERT_EQ(got.size(), 1u);
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      float sum = z[i * wide + j * apart];
+      for (int64_t l = 0; l < k; ++l)
+        sum += x[i * k + l] * y[l * wide + j * apart];
+      ASSERT_EQ(got[0][i * n + j], sum) << n << " of " << sums << ", " << apart << " apart, of "
+                                        << read << ", at " << i << ", " << j;
+    }
+}
+
+TEST(Contraction, ColumnsApart) {
+  for (const char *read : {"f32", "bf16", "f16", "i8"})
+    for (int64_t apart = 2; apart <= 8; ++apart) {
+      checkApart(41, apart, "f32", read);
+      checkApart(48, apart, "f32", read);
+      checkApart(23, apart, "f64", read);
+      checkApart(24, apart, "f64", read);
+    }
+}
+
 TEST(Contraction, ThinOnes) {
   check(1, 64, 64, false, false, false);
   check(64, 64, 1, false, false, true);

@@ -32,20 +32,44 @@ struct Buffer {
     write(Floats(type.getNumElements(), -777));
   }
   int64_t bytes() const { return type.getNumElements() * codegen::elementType(type)->bytes(); }
-  bool isInteger() const { return type.getElementType().isInteger(32); }
+  bool isInteger() const { return type.getElementType().isInteger(); }
   void write(const Floats &values) {
     for (size_t i = 0; i < values.size(); ++i)
-      if (isInteger())
-        reinterpret_cast<int32_t *>(data)[i] = static_cast<int32_t>(values[i]);
-      else
-        reinterpret_cast<float *>(data)[i] = values[i];
+      writeBits(i, isInteger() ? static_cast<uint64_t>(static_cast<int64_t>(values[i]))
+                               : bitsOf(values[i]));
   }
   Floats read() const {
     Floats values(type.getNumElements());
     for (size_t i = 0; i < values.size(); ++i)
-      values[i] =
-          isInteger() ? reinterpret_cast<int32_t *>(data)[i] : reinterpret_cast<float *>(data)[i];
+      values[i] = number(readBits(i));
     return values;
+  }
+
+private:
+  size_t width() const { return codegen::elementType(type)->bytes(); }
+  void writeBits(size_t i, uint64_t bits) { std::memcpy(data + i * width(), &bits, width()); }
+  uint64_t readBits(size_t i) const {
+    uint64_t bits = 0;
+    std::memcpy(&bits, data + i * width(), width());
+    return bits;
+  }
+  const llvm::fltSemantics &semantics() const {
+    return mlir::cast<mlir::FloatType>(type.getElementType()).getFloatSemantics();
+  }
+  uint64_t bitsOf(float value) const {
+    llvm::APFloat number(value);
+    bool losesInfo;
+    number.convert(semantics(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+    return number.bitcastToAPInt().getZExtValue();
+  }
+  float number(uint64_t bits) const {
+    unsigned count = 8 * width();
+    if (isInteger())
+      return static_cast<float>(llvm::SignExtend64(bits, count));
+    llvm::APFloat number(semantics(), llvm::APInt(count, bits));
+    bool losesInfo;
+    number.convert(llvm::APFloat::IEEEsingle(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+    return number.convertToFloat();
   }
 };
 

@@ -9,7 +9,7 @@ namespace tessera::test {
 
 using Floats = std::vector<float>;
 
-// The kernel's outputs, all f32 like its inputs (integers travel as floats). `body` is what stands
+// The kernel's outputs; numbers of all types travel as f32, like its inputs. `body` is what stands
 // between the braces; its last line yields. With `inplace`, output i takes the buffer of input
 // inplace[i]. The grid is run back to front, in as many parts as there are cells; unwritten
 // elements come back as -777.
