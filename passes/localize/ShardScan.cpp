@@ -17,6 +17,7 @@
 
 #include "dialects/comm/Collective.h"
 #include "dialects/stablehlo/Computations.h"
+#include "dialects/stablehlo/RunningReduction.h"
 #include "dialects/stablehlo/TensorTypes.h"
 #include "dialects/tessera/Marks.h"
 #include "lib/sharding/ShardScan.h"
@@ -27,11 +28,14 @@ using namespace mlir;
 namespace tessera::localize {
 namespace {
 
+// Of arrays that come before and those after, what the computation makes of both.
+using Combine = function_ref<SmallVector<Value>(ValueRange)>;
+
 class ExclusiveScan {
 public:
-  ExclusiveScan(Localizer &l, Block &computation, ValueRange starts, bool forward,
+  ExclusiveScan(Localizer &l, Combine combine, ValueRange starts, bool forward,
                 ArrayRef<sharding::AxisRef> axes)
-      : l(l), computation(computation), starts(starts), forward(forward), axes(axes),
+      : l(l), combine(combine), starts(starts), forward(forward), axes(axes),
         shards(sharding::shardCount(axes)) {
     place = myStart(l, axes, 1, 0);
     if (!forward)
@@ -136,8 +140,7 @@ private:
   SmallVector<Value> combined(ValueRange before, ValueRange mine) {
     if (!forward)
       std::swap(before, mine);
-    return stablehlo::appliedToArrays(
-        l.b, computation,
+    return combine(
         llvm::to_vector(llvm::concat<Value>(llvm::to_vector(before), llvm::to_vector(mine))));
   }
 
@@ -146,7 +149,7 @@ private:
   }
 
   Localizer &l;
-  Block &computation;
+  Combine combine;
   ValueRange starts;
   bool forward;
   ArrayRef<sharding::AxisRef> axes;
@@ -154,24 +157,53 @@ private:
   Value place; // mine in the order of the scan
 };
 
-} // namespace
+// The array with elements of another type.
+Value converted(Localizer &l, Value array, Type element) {
+  return stablehlo::ConvertOp::create(l.b, l.loc, typeOf(array).clone(element), array);
+}
 
-SmallVector<Value> acrossShards(Localizer &l, stablehlo::ReduceWindowOp op, ValueRange running,
-                                ValueRange starts, int64_t dim, bool forward,
-                                ArrayRef<sharding::AxisRef> axes) {
-  Block &computation = op.getBody().front();
+// Whether what is added up has a type so narrow that its sums are made in f32.
+bool isNarrowSum(stablehlo::ReduceWindowOp op, Value running) {
+  Type element = typeOf(running).getElementType();
+  return (element.isBF16() || element.isF16()) &&
+         llvm::equal(stablehlo::runningKinds(op), ArrayRef(ReductionKind::Sum));
+}
+
+SmallVector<Value> scanned(Localizer &l, Combine combine, ValueRange running, ValueRange starts,
+                           int64_t dim, bool forward, ArrayRef<sharding::AxisRef> axes) {
   int64_t last = forward ? shapeOf(running[0])[dim] - 1 : 0;
   SmallVector<Value> totals, spread, within(running);
   for (Value value : running)
     totals.push_back(sliceRows(l, value, dim, last, last + 1));
   auto dims = llvm::to_vector(llvm::seq<int64_t>(0, shapeOf(running[0]).size()));
   for (auto [value, whole] :
-       llvm::zip_equal(ExclusiveScan(l, computation, starts, forward, axes).of(totals), running))
+       llvm::zip_equal(ExclusiveScan(l, combine, starts, forward, axes).of(totals), running))
     spread.push_back(stablehlo::BroadcastInDimOp::create(l.b, l.loc, whole.getType(), value, dims));
   if (!forward)
     std::swap(spread, within);
   spread.append(within);
-  return stablehlo::appliedToArrays(l.b, computation, spread);
+  return combine(spread);
+}
+
+} // namespace
+
+SmallVector<Value> acrossShards(Localizer &l, stablehlo::ReduceWindowOp op, ValueRange running,
+                                ValueRange starts, int64_t dim, bool forward,
+                                ArrayRef<sharding::AxisRef> axes) {
+  if (!isNarrowSum(op, running[0]))
+    return scanned(
+        l,
+        [&](ValueRange arrays) {
+          return stablehlo::appliedToArrays(l.b, op.getBody().front(), arrays);
+        },
+        running, starts, dim, forward, axes);
+  // Rounded once a shard's own sums, and once what comes of them: not at each shard that they go past.
+  Type single = l.b.getF32Type(), narrow = typeOf(running[0]).getElementType();
+  SmallVector<Value> sums = scanned(
+      l,
+      [&](ValueRange arrays) { return SmallVector<Value>{binary(l, "add", arrays[0], arrays[1])}; },
+      converted(l, running[0], single), converted(l, starts[0], single), dim, forward, axes);
+  return {converted(l, sums[0], narrow)};
 }
 
 } // namespace tessera::localize

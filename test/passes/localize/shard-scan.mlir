@@ -46,6 +46,25 @@ func.func public @reversed(%x: tensor<9xf32> {sdy.sharding = #sdy.sharding<@mesh
   return %0 : tensor<9xf32>
 }
 
+// Sums of bf16: totals are not rounded again at each shard that they go past.
+// CHECK-LABEL: @narrow
+func.func public @narrow(%x: tensor<12xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> (tensor<12xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  %c = stablehlo.constant dense<0.000000e+00> : tensor<bf16>
+  // CHECK: %[[W:.*]] = "stablehlo.reduce_window"(%arg0, %{{.*}})
+  // CHECK: %[[F:.*]] = stablehlo.convert %[[W]] : (tensor<3xbf16>) -> tensor<3xf32>
+  // CHECK: %[[T:.*]] = stablehlo.slice %[[F]] [2:3]
+  // CHECK: comm.shift(%[[T]]) by 1 over <@mesh, ["x"=4]> : (tensor<1xf32>) -> tensor<1xf32>
+  // CHECK: comm.shift(%{{.*}}) by 2 over <@mesh, ["x"=4]> : (tensor<1xf32>) -> tensor<1xf32>
+  // CHECK: %[[S:.*]] = stablehlo.add %{{.*}}, %[[F]] : tensor<3xf32>
+  // CHECK: stablehlo.convert %[[S]] : (tensor<3xf32>) -> tensor<3xbf16>
+  %0 = "stablehlo.reduce_window"(%x, %c) <{window_dimensions = array<i64: 12>, padding = dense<[[11, 0]]> : tensor<1x2xi64>}> ({
+  ^bb0(%a: tensor<bf16>, %b: tensor<bf16>):
+    %m = stablehlo.add %a, %b : tensor<bf16>
+    stablehlo.return %m : tensor<bf16>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<12xbf16>, tensor<bf16>) -> tensor<12xbf16>
+  return %0 : tensor<12xbf16>
+}
+
 // Many totals go from shard to shard in parts, in a loop of one shift.
 // CHECK-LABEL: @pipelined
 func.func public @pipelined(%x: tensor<8x1000000xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<8x1000000xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
