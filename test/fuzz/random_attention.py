@@ -7,6 +7,7 @@ their queries sharded. Prints each that is refused, crashes, has a wrong number 
 kernels though the documented form promises otherwise; exits with 1 when there was one.
 """
 import collections
+import dataclasses
 import functools
 import os
 import re
@@ -71,10 +72,10 @@ def case(seed, number):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         text = module_text(form, arrays)
-        near = as_computed_by_jax(function, given)
+        near = as_computed_by_jax(function, given) or as_computed_by_jax(attention.function(dataclasses.replace(form, widens=True)), given)
         with jax.enable_x64(True):
             exact = [np.asarray(out) for out in jax.jit(function)({name: widened(array) for name, array in given.items()})]
-    distances = [float(np.nanmax(np.abs(x - y), initial=0)) for x, y in zip(near or exact, exact)]
+    distances = [float(np.nanmax(np.abs(x - y), initial=0)) for x, y in zip(near, exact)]
     return form, text, [as_numpy(leaf) for leaf in jax.tree.leaves(given)], exact, distances
 
 

@@ -3,7 +3,7 @@ import random
 
 import numpy as np
 
-from . import arithmetic, arranged, contraction, control, elements, idioms, indexed, large, manual, meshes, movement, reduction, special
+from . import arithmetic, arranged, contraction, control, elements, idioms, indexed, large, manual, meshes, movement, reduction, special, tiles
 from .builder import Builder
 from .elements import BF16, C64, F16, F32, F64, I32, INTEGERS
 from .program import Program
@@ -14,11 +14,12 @@ SIMPLE = [*movement.FAMILY, *arithmetic.FAMILY,
 
 # (families with weights); programs have a character, so that rare kinds meet each other
 CHARACTERS = [
-    (3, [(movement.FAMILY, 1.0), (arithmetic.FAMILY, 0.6), (contraction.FAMILY, 1.2), (reduction.FAMILY, 0.3), (idioms.FAMILY, 1.0), (arranged.FAMILY, 2.5)]),
+    (3, [(movement.FAMILY, 1.0), (arithmetic.FAMILY, 0.6), (contraction.FAMILY, 1.2), (reduction.FAMILY, 0.3), (idioms.FAMILY, 1.0), (arranged.FAMILY, 2.5),
+         (tiles.FAMILY, 3.0)]),
     (2, [(movement.FAMILY, 1.0), (arithmetic.FAMILY, 0.8), (reduction.FAMILY, 1.2), (idioms.FAMILY, 1.0), (arranged.FAMILY, 2.5)]),
     (2, [(movement.FAMILY, 1.0), (arithmetic.FAMILY, 0.5), (indexed.FAMILY, 2.0), (reduction.FAMILY, 0.4), (contraction.FAMILY, 0.4)]),
     (3, [(movement.FAMILY, 1.0), (arithmetic.FAMILY, 1.0), (contraction.FAMILY, 0.6), (reduction.FAMILY, 0.8), (indexed.FAMILY, 1.0), (idioms.FAMILY, 0.6),
-         (arranged.FAMILY, 1.5)]),
+         (arranged.FAMILY, 1.5), (tiles.FAMILY, 1.5)]),
     (2, [(movement.FAMILY, 0.7), (arithmetic.FAMILY, 0.7), (contraction.FAMILY, 0.4), (reduction.FAMILY, 0.5), (indexed.FAMILY, 0.6),
          (control.FAMILY, 8.0)]),
 ]
