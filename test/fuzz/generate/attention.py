@@ -86,8 +86,8 @@ def make(seed, number):
     way = str(rng.choice(WAYS, p=[0.25, 0.4, 0.1, 0.08, 0.12, 0.05]))
     sizes["t"] = a_size(rng, 8, 300, [8, 31, 32, 64, 65, 128, 129, 256])
     sizes["s"] = sizes["t"] if has(0.4) and sizes["t"] >= 64 else a_size(rng, 64, 700, [64, 65, 128, 255, 512, 513, 640])
-    sizes["d"] = a_size(rng, 8, 100, [8, 16, 32, 33, 40, 48, 64, 80, 128])
-    sizes["e"] = sizes["d"] if has(0.6) or way.startswith("scan") else a_size(rng, 8, 100, [8, 16, 31, 40, 48, 64, 96, 128])
+    sizes["d"] = a_size(rng, 8, 100, [8, 16, 32, 33, 64, 80, 128])
+    sizes["e"] = sizes["d"] if has(0.6) or way.startswith("scan") else a_size(rng, 8, 100, [8, 16, 31, 64, 96, 128])
     pairs = np.prod([sizes[dim] for dim in heads + "ts"])
     for dim in "gkb":  # most programs have scores enough
         if dim in sizes and pairs < LEAST_SCORES and has(0.8):

@@ -136,7 +136,7 @@ def convolution(b):
         size = [max((w - 1) * d + 1 - rng.choice([0, 0, 1]), 1) for w, d in zip(window, dilation)]
         base = [1] * spatial
     flip = [rng.random() < 0.1 for _ in range(spatial)]
-    batch, inputs, outputs = rng.choice([1, 2, 3, 4, 5, 8]), rng.choice([1, 2, 3, 4, 5, 8]), rng.choice([1, 2, 3, 4, 6, 8, 16])
+    batch, inputs, outputs = rng.choice([1, 2, 3, 4, 5, 8]), rng.choice([1, 2, 3, 4, 5, 8]), rng.choice([1, 2, 3, 4, 6, 8, 16, 40, 48])
     per_group = inputs
     if kind == "batch":
         batch *= groups
@@ -148,7 +148,7 @@ def convolution(b):
     if spatial == 2 and not is_gradient and groups == 1 and rng.random() < 0.25:
         size = [rng.choice([1, 2, 2, 3, 4]) for _ in size]
         low, high = ([rng.choice([0, 1, 1, 2]) for _ in size] for _ in range(2))
-        batch, outputs = rng.choice([1, 3, 8, 33]), rng.choice([16, 17, 20, 33])
+        batch, outputs = rng.choice([1, 3, 8, 33]), rng.choice([16, 17, 20, 33, 48])
     reach = [(n - 1) * e + 1 + l + h - ((w - 1) * d + 1) for n, e, l, h, w, d in zip(size, base, low, high, window, dilation)]
     if min(reach) < 0 or min((n - 1) * e + 1 + l + h for n, e, l, h in zip(size, base, low, high)) < 1:
         return False
