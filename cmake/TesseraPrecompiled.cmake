@@ -1,9 +1,19 @@
-# Headers parsed once: MLIR's, and for all that reads programs MLIR's and the ops of StableHLO and Shardy. Parsing them is
-# most of what compiling a pass takes. Every file still includes what it uses. TESSERA_PRECOMPILED is what a directory takes:
-# TesseraMlirHeaders where TesseraProgramHeaders is made from it.
+# Headers parsed once, which is most of what compiling a file takes. Every file still includes what it uses.
+#   TesseraSupportHeaders   LLVM's containers: for what is compiled as LLVM is, without MLIR
+#   TesseraMlirHeaders      MLIR's: for the dialects
+#   TesseraProgramHeaders   those and the ops of StableHLO and Shardy: for all that reads programs
+#   TesseraRuntimeHeaders   the program's messages: for the runtime (runtime/CMakeLists.txt)
+#   TesseraTestHeaders, TesseraSupportTestHeaders   GoogleTest's: for unit tests (test/unit/CMakeLists.txt)
+# TESSERA_PRECOMPILED is what a directory takes that links MLIR: TesseraMlirHeaders where TesseraProgramHeaders is made from it.
 set(CMAKE_PCH_INSTANTIATE_TEMPLATES ON)
 add_compile_options($<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang$<SEMICOLON>-fno-pch-timestamp>)
 
+set(TESSERA_STANDARD_HEADERS
+  <algorithm> <array> <atomic> <chrono> <cmath> <condition_variable> <cstdint> <cstdio> <cstdlib> <cstring> <deque> <functional>
+  <map> <memory> <mutex> <numeric> <optional> <set> <span> <string> <string_view> <thread> <unordered_map> <utility> <vector>)
+set(TESSERA_SUPPORT_HEADERS ${TESSERA_STANDARD_HEADERS}
+  <llvm/ADT/ArrayRef.h> <llvm/ADT/DenseMap.h> <llvm/ADT/STLExtras.h> <llvm/ADT/SetVector.h> <llvm/ADT/SmallVector.h>
+  <llvm/ADT/StringExtras.h> <llvm/Support/JSON.h> <llvm/Support/MathExtras.h>)
 set(mlir_headers
   <algorithm> <map> <numeric> <optional> <set> <string> <vector>
   <llvm/ADT/MapVector.h> <llvm/ADT/STLExtras.h> <llvm/ADT/SetVector.h> <llvm/ADT/StringExtras.h> <llvm/ADT/TypeSwitch.h>
@@ -16,14 +26,20 @@ set(mlir_headers
   <mlir/Interfaces/SideEffectInterfaces.h>
   <mlir/Pass/Pass.h> <mlir/Pass/PassManager.h> <mlir/Transforms/InliningUtils.h>)
 
+# tessera_precompiled(NAME [LLVM] HEADERS headers.. [OPTIONS options..]); LLVM: for what is compiled as LLVM is.
 function(tessera_precompiled name)
+  cmake_parse_arguments(ARG "LLVM" "" "HEADERS;OPTIONS" ${ARGN})
   add_library(${name} OBJECT ${CMAKE_SOURCE_DIR}/cmake/Precompiled.cpp)
-  target_compile_options(${name} PRIVATE ${TESSERA_LLVM_OPTIONS})
-  target_precompile_headers(${name} PRIVATE ${ARGN})
+  if(ARG_LLVM)
+    list(PREPEND ARG_OPTIONS ${TESSERA_LLVM_OPTIONS})
+  endif()
+  target_compile_options(${name} PRIVATE ${ARG_OPTIONS})
+  target_precompile_headers(${name} PRIVATE ${ARG_HEADERS})
 endfunction()
 
-tessera_precompiled(TesseraMlirHeaders ${mlir_headers})
-tessera_precompiled(TesseraProgramHeaders ${mlir_headers}
+tessera_precompiled(TesseraSupportHeaders LLVM HEADERS ${TESSERA_SUPPORT_HEADERS})
+tessera_precompiled(TesseraMlirHeaders LLVM HEADERS ${mlir_headers})
+tessera_precompiled(TesseraProgramHeaders LLVM HEADERS ${mlir_headers}
   ${CMAKE_SOURCE_DIR}/dialects/stablehlo/StablehloOps.h ${CMAKE_SOURCE_DIR}/dialects/sdy/SdyOps.h)
 target_link_libraries(TesseraProgramHeaders PRIVATE TesseraStablehlo TesseraSdy) # their headers are generated first
 set(TESSERA_PRECOMPILED TesseraProgramHeaders)

@@ -13,11 +13,13 @@ function(tessera_library name)
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
 endfunction()
 
-# tessera_uses_llvm(NAME LINK..): compiled as LLVM is; where MLIR is linked, with the headers that are precompiled.
+# tessera_uses_llvm(NAME LINK..): compiled as LLVM is, with the headers that are precompiled.
 function(tessera_uses_llvm name)
   target_compile_options(${name} PRIVATE ${TESSERA_LLVM_OPTIONS})
   if(MLIR IN_LIST ARGN)
     target_precompile_headers(${name} REUSE_FROM ${TESSERA_PRECOMPILED})
+  else()
+    target_precompile_headers(${name} REUSE_FROM TesseraSupportHeaders)
   endif()
 endfunction()
 
