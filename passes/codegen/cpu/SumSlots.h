@@ -57,18 +57,25 @@ protected:
       values.push_back(accumulators.term(i, lanes));
     return values;
   }
-  // `each` for the numbers [low, high), `most` at most, in sixteens of sixteens.
+  // `each` for the numbers [low, high), `most` at most, or exactly, in sixteens of sixteens.
   void inSixteens(Value low, Value high, int64_t most, llvm::ArrayRef<Value> into,
-                  llvm::function_ref<void(Value number, llvm::ArrayRef<Value> into)> each) {
+                  llvm::function_ref<void(Value number, llvm::ArrayRef<Value> into)> each,
+                  bool isExact = false) {
     int64_t block = blockOfSixteens(most);
     Value start = e.openLoop(low, high, block, /*mayBeEmpty=*/false);
     Slots part = cleared();
+    bool isWhole = isExact && most % block == 0;
     if (block == 1)
       each(start, part);
     else
-      inSixteens(start, atMost(b.CreateNSWAdd(start, e.i64(block)), high), block, part, each);
+      inSixteens(start, endOfBlock(start, block, high, isWhole), block, part, each, isWhole);
     add(into, loaded(part));
     e.closeLoop();
+  }
+  // Of so many from `start` on, unless `high` comes before; `isWhole`: it never does.
+  Value endOfBlock(Value start, int64_t block, Value high, bool isWhole) {
+    Value end = b.CreateNSWAdd(start, e.i64(block));
+    return isWhole ? end : atMost(end, high);
   }
   Value atMost(Value value, Value limit) {
     return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, value, limit);

@@ -1,12 +1,13 @@
 #include "passes/codegen/gpu/BlockSum.h"
 
 #include "passes/codegen/cpu/SumSlots.h"
+#include "passes/codegen/gpu/LaneShuffle.h"
 #include "passes/codegen/gpu/PartedSum.h"
 #include "llvm/IR/Intrinsics.h"
 
 namespace tessera::codegen::gpu {
 
-static constexpr int64_t kUnit = 16, kFour = 4 * kUnit; // elements
+static constexpr int64_t kUnit = kUnitThreads, kFour = 4 * kUnit; // elements
 
 static int64_t bytesOf(const Emitter &e, ElementKind kind) {
   llvm::Type *type = computeType(kind, e.b.getContext());
@@ -47,10 +48,12 @@ static llvm::SmallVector<Value> emitParted(const Team &team, Emitter &e, const R
   return sum.emit();
 }
 
-int64_t blockSumBytes(const Emitter &e, const Reduction &reduction) {
+int64_t blockSumBytes(const Emitter &e, const Reduction &reduction, int64_t threads) {
   if (reduction.loops.size() > 1)
     return Units(e.graph, reduction).unit *
            PartedSum::bytesOfColumn(e, reduction, partsOf(e, reduction).count());
+  if (threads == kUnit)
+    return 0;
   int64_t bytes = 0;
   for (Node *input : reduction.inputs)
     bytes += places(pointsOf(e.graph, reduction.dims)) * bytesOf(e, input->kind);
@@ -76,6 +79,52 @@ public:
         parts(partialSums(size)) {}
 
   llvm::SmallVector<Value> emit(OverRow overRow) {
+    lane = b.CreateAnd(team.thread, e.i64(kUnit - 1));
+    auto atOnce = [&](llvm::function_ref<void(int64_t, int64_t)> add) { add(0, size); };
+    if (!overRow)
+      overRow = atOnce;
+    return e.combine(reduction, inits(),
+                     team.threads == kUnit ? inRegisters(overRow) : inSharedMemory(overRow));
+  }
+
+private:
+  Value place(Value array, size_t input, Value number) {
+    return b.CreateInBoundsGEP(typeOf(input), array, number);
+  }
+  // Of a row that these sixteen threads have for themselves.
+  Slots inRegisters(OverRow overRow) {
+    Slots total = cleared();
+    overRow([&](int64_t, int64_t) { // of the only window
+      if (parts)
+        inSixteens(e.i64(0), e.i64(parts), parts, total,
+                   [&](Value part, llvm::ArrayRef<Value> into) { addPart(part, into); });
+      if (hasRest())
+        add(total, sumOfRest());
+    });
+    return foldedLanes(loaded(total));
+  }
+
+  Slots inSharedMemory(OverRow overRow) {
+    takePlaces();
+    overRow([&](int64_t low, int64_t high) {
+      int64_t each = kFour * foursTogether;
+      if (parts)
+        addFours(low / each, std::min<int64_t>(llvm::divideCeil(high, each), parts));
+      if (high == size)
+        addRest();
+    });
+    barrier(b);
+    e.openIf(b.CreateICmpULT(team.thread, e.i64(kUnit)));
+    addLane();
+    e.closeLoop();
+    barrier(b);
+    Slots sum;
+    for (size_t i = 0; i < lanes.size(); ++i)
+      sum.push_back(b.CreateLoad(typeOf(i), place(lanes[i], i, e.i64(0))));
+    return sum;
+  }
+
+  void takePlaces() {
     int64_t offset = 0;
     auto take = [&](Node *input, int64_t count) {
       Value place = b.CreateConstGEP1_64(b.getInt8Ty(), space, offset);
@@ -88,30 +137,8 @@ public:
         rests.push_back(take(input, 1));
       lanes.push_back(take(input, 1));
     }
-    lane = b.CreateAnd(team.thread, e.i64(kUnit - 1));
-    auto addAll = [&](int64_t low, int64_t high) {
-      int64_t each = kFour * foursTogether;
-      if (parts)
-        addFours(low / each, std::min<int64_t>(llvm::divideCeil(high, each), parts));
-      if (high == size)
-        addRest();
-    };
-    if (overRow)
-      overRow(addAll);
-    else
-      addAll(0, size);
-    barrier(b);
-    e.openIf(b.CreateICmpULT(team.thread, e.i64(kUnit)));
-    addLane();
-    e.closeLoop();
-    barrier(b);
-    return foldLanes();
   }
 
-private:
-  Value place(Value array, size_t input, Value number) {
-    return b.CreateInBoundsGEP(typeOf(input), array, number);
-  }
   // Of parts [low, high).
   void addFours(int64_t low, int64_t high) {
     Value first = b.CreateLShr(team.thread, llvm::Log2_64(kUnit));
@@ -120,21 +147,22 @@ private:
     Value part = e.openLoop(first, e.i64(high), team.threads / kUnit,
                             /*mayBeEmpty=*/true);
     Slots sum = cleared();
-    if (foursTogether == 1) {
-      addFour(part, sum);
-    } else {
-      Value low = b.CreateNSWMul(part, e.i64(foursTogether));
-      Value high = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin,
-                                           b.CreateNSWAdd(low, e.i64(foursTogether)), e.i64(fours));
-      Value four = e.openLoop(low, high, 1, /*mayBeEmpty=*/false);
-      Slots ofFour = cleared();
-      addFour(four, ofFour);
-      add(sum, loaded(ofFour));
-      e.closeLoop();
-    }
+    addPart(part, sum);
     Value number = b.CreateNSWAdd(b.CreateNSWMul(part, e.i64(kUnit)), lane);
     for (auto [i, value] : llvm::enumerate(loaded(sum)))
       b.CreateStore(value, place(partial[i], i, number));
+    e.closeLoop();
+  }
+
+  void addPart(Value part, llvm::ArrayRef<Value> into) {
+    if (foursTogether == 1)
+      return addFour(part, into);
+    Value low = b.CreateNSWMul(part, e.i64(foursTogether));
+    Value high = atMost(b.CreateNSWAdd(low, e.i64(foursTogether)), e.i64(fours));
+    Value four = e.openLoop(low, high, 1, /*mayBeEmpty=*/false);
+    Slots ofFour = cleared();
+    addFour(four, ofFour);
+    add(into, loaded(ofFour));
     e.closeLoop();
   }
 
@@ -171,8 +199,8 @@ private:
     return values;
   }
 
-  // The partial sums [low, high), `most` at most, in sixteens of sixteens.
-  void addPartial(Value low, Value high, int64_t most, llvm::ArrayRef<Value> into) {
+  // The partial sums [low, high), `most` at most, or exactly, in sixteens of sixteens.
+  void addPartial(Value low, Value high, int64_t most, llvm::ArrayRef<Value> into, bool isExact) {
     int64_t block = blockOfSixteens(most);
     Value start = e.openLoop(low, high, block, false);
     if (block == 1) {
@@ -184,25 +212,27 @@ private:
       add(into, values);
     } else {
       Slots part = cleared();
-      Value end =
-          b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(start, e.i64(block)), high);
-      addPartial(start, end, block, part);
+      bool isWhole = isExact && most % block == 0;
+      addPartial(start, endOfBlock(start, block, high, isWhole), block, part, isWhole);
       add(into, loaded(part));
     }
     e.closeLoop();
   }
 
   bool hasRest() const { return fours * kFour < size; }
-  void addRest() {
-    if (!hasRest())
-      return;
-    e.openIf(b.CreateICmpULT(team.thread, e.i64(kUnit)));
+  Slots sumOfRest() {
     Slots rest = cleared();
     Value low = b.CreateNSWAdd(lane, e.i64(fours * kFour));
     e.bindLoop(reduction.loops[0], e.openLoop(low, e.i64(size), kUnit, /*mayBeEmpty=*/true));
     add(rest, terms());
     e.closeLoop();
-    for (auto [i, value] : llvm::enumerate(loaded(rest)))
+    return loaded(rest);
+  }
+  void addRest() {
+    if (!hasRest())
+      return;
+    e.openIf(b.CreateICmpULT(team.thread, e.i64(kUnit)));
+    for (auto [i, value] : llvm::enumerate(sumOfRest()))
       b.CreateStore(value, place(rests[i], i, lane));
     e.closeLoop();
   }
@@ -210,23 +240,28 @@ private:
   void addLane() {
     Slots total = cleared();
     if (parts)
-      addPartial(e.i64(0), e.i64(parts), parts, total);
+      addPartial(e.i64(0), e.i64(parts), parts, total, /*isExact=*/true);
     if (hasRest()) {
       Slots rest;
       for (size_t i = 0; i < rests.size(); ++i)
         rest.push_back(b.CreateLoad(typeOf(i), place(rests[i], i, lane)));
       add(total, rest);
     }
-    for (auto [i, value] : llvm::enumerate(loaded(total)))
+    for (auto [i, value] : llvm::enumerate(foldedLanes(loaded(total))))
       b.CreateStore(value, place(lanes[i], i, lane));
   }
 
-  llvm::SmallVector<Value> foldLanes() {
-    std::vector<Slots> values(kUnit);
-    for (int64_t number = 0; number < kUnit; ++number)
-      for (size_t i = 0; i < lanes.size(); ++i)
-        values[number].push_back(b.CreateLoad(typeOf(i), place(lanes[i], i, e.i64(number))));
-    return e.combine(reduction, inits(), foldByHalves(std::move(values)));
+  // By halves, as foldByHalves does. Each of the sixteen has the sum: what is combined commutes.
+  Slots foldedLanes(Slots values) {
+    uint32_t there =
+        team.isAlone ? (1u << kUnit) - 1 : kAllLanes; // the sixteen beside are elsewhere
+    for (int64_t half = kUnit / 2; half > 0; half /= 2) {
+      Slots others;
+      for (Value value : values)
+        others.push_back(fromLane(b, value, half, there));
+      values = combined(values, others);
+    }
+    return values;
   }
 
   llvm::SmallVector<Value> inits() {

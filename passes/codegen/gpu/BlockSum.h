@@ -5,9 +5,9 @@
 //     threads 16..31    four 1   four 17  ..
 //     threads 0..15     what is left over at the end
 //   after a barrier threads 0..15 add the fours of their lane in sixteens, and sixteens of those, and
-//   what is left over; after another every thread folds the lanes.
+//   what is left over, and fold the lanes by shuffles; after another every thread reads the sum.
 //
-// In a long row every 16 threads take sixteen fours of units at a time, and add them up before. Sixteen that
+// Sixteen threads that have a row for themselves keep all of that in registers: no barrier, no shared memory. In a long row every 16 threads take sixteen fours of units at a time, and add them up before. Sixteen that
 // have the same banks beside them take each second unit before the first, and add it after that.
 //
 // A sum over several dimensions is one in parts (PartedSum.h), and goes over a row in one window only.
@@ -22,8 +22,11 @@ namespace tessera::codegen::gpu {
 // Whether a block computes it together: along rows of a simple reducer, with enough of them.
 bool isBlockSum(const Emitter &emitter, const Reduction &reduction);
 
-// Of shared memory, which several sums may use one after the other.
-int64_t blockSumBytes(const Emitter &emitter, const Reduction &reduction);
+// Lanes of a unit.
+inline constexpr int64_t kUnitThreads = 16;
+
+// Of shared memory, which several sums may use one after the other, by a team of so many threads.
+int64_t blockSumBytes(const Emitter &emitter, const Reduction &reduction, int64_t threads);
 
 // Threads that compute one: a block's, or a part of them beside others that do the same.
 struct Team {

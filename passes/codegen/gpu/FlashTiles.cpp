@@ -1,6 +1,7 @@
 #include "passes/codegen/gpu/FlashTiles.h"
 
 #include "passes/codegen/gpu/Items.h"
+#include "passes/codegen/gpu/LaneShuffle.h"
 #include "passes/codegen/kernel/ContractionWork.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
@@ -247,14 +248,6 @@ void FlashTiles::multiplySums(size_t row, Value by) {
     for (Value slot : llvm::ArrayRef(result.sums).slice(row * count, count))
       b.CreateStore(b.CreateFMul(b.CreateLoad(b.getFloatTy(), slot), by), slot);
   }
-}
-
-static Value fromLane(llvm::IRBuilder<> &b, Value value, int64_t distance) {
-  bool isFloat = value->getType()->isFloatTy();
-  auto id =
-      isFloat ? llvm::Intrinsic::nvvm_shfl_sync_bfly_f32 : llvm::Intrinsic::nvvm_shfl_sync_bfly_i32;
-  return b.CreateIntrinsic(
-      id, {}, {b.getInt32(-1), value, b.getInt32(static_cast<uint32_t>(distance)), b.getInt32(31)});
 }
 
 Value FlashTiles::overLanesOfRow(Value value, llvm::function_ref<Value(Value, Value)> fold) {

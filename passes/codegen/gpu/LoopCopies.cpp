@@ -36,12 +36,14 @@ static unsigned instructionsOf(const llvm::Instruction &i, const llvm::DataLayou
   return type->getNumElements();
 }
 
-static unsigned instructionsOf(const llvm::Loop &loop) {
+// Without those of loops within.
+static unsigned instructionsOf(const llvm::Loop &loop, const llvm::LoopInfo &loops) {
   const llvm::DataLayout &layout = loop.getHeader()->getDataLayout();
   unsigned count = 0;
   for (const llvm::BasicBlock *block : loop.blocks())
-    for (const llvm::Instruction &i : *block)
-      count += instructionsOf(i, layout);
+    if (loops.getLoopFor(block) == &loop)
+      for (const llvm::Instruction &i : *block)
+        count += instructionsOf(i, layout);
   return count;
 }
 
@@ -62,6 +64,7 @@ namespace {
 // A loop whose last block counts a number up to a bound: the body runs once, and again while it is below.
 struct Counting {
   llvm::BranchInst *jump = nullptr;
+  bool isOfConstants = false;     // ptxas sees how many trips there are
   llvm::APInt first, step, bound; // the least, and the largest, that they can be
 };
 
@@ -85,7 +88,8 @@ static std::optional<Counting> countingOf(const llvm::Loop &loop, llvm::ScalarEv
   if (!step || !step->getAPInt().isStrictlyPositive())
     return std::nullopt;
   const llvm::SCEV *start = counted->getStart(); // after the first trip
-  Counting found{jump, llvm::APInt(), step->getAPInt(), llvm::APInt()};
+  bool isOfConstants = llvm::isa<llvm::SCEVConstant>(start) && llvm::isa<llvm::SCEVConstant>(bound);
+  Counting found{jump, isOfConstants, llvm::APInt(), step->getAPInt(), llvm::APInt()};
   // Of differences the signed range is the narrower one; of numbers that are not negative both hold.
   auto rangeOf = [&](const llvm::SCEV *number) {
     return trips.getUnsignedRange(number).intersectWith(trips.getSignedRange(number));
@@ -117,22 +121,42 @@ static void countTrips(const llvm::Loop &loop, const Counting &counting, unsigne
   counting.jump->setCondition(b.CreateICmpNE(next, b.getInt32(trips)));
 }
 
-static void decide(llvm::Loop &loop, llvm::ScalarEvolution &trips) {
+// Of an innermost loop whose body has so many instructions; how many there are instead of the loop, if ptxas leaves none.
+static std::optional<unsigned> decide(llvm::Loop &loop, unsigned instructions,
+                                      llvm::ScalarEvolution &trips) {
   std::optional<Counting> counting = countingOf(loop, trips);
   unsigned exact = trips.getSmallConstantTripCount(&loop), inAllThreads = 0;
   if (const llvm::SCEV *again = trips.getBackedgeTakenCount(&loop);
       counting && !exact && loop.getLoopPreheader() && !llvm::isa<llvm::SCEVCouldNotCompute>(again))
     if (llvm::ConstantRange range = trips.getUnsignedRange(again); range.isSingleElement())
       inAllThreads = known(*range.getSingleElement() + 1);
-  LoopBody body{instructionsOf(loop), std::max(exact, inAllThreads), exact || inAllThreads};
+  LoopBody body{instructions, std::max(exact, inAllThreads), exact || inAllThreads};
   if (!body.isCounted)
     body.mostTrips = trips.getSmallConstantMaxTripCount(&loop);
   if (unsigned most = counting ? mostTripsOf(*counting) : 0; most && !body.isCounted)
     body.mostTrips = body.mostTrips ? std::min(body.mostTrips, most) : most;
-  if (!copiesPay(body))
-    return forbidCopies(loop);
-  if (inAllThreads && inAllThreads <= kCopies)
-    countTrips(loop, *counting, inAllThreads);
+  if (!copiesPay(body)) {
+    forbidCopies(loop);
+    return std::nullopt;
+  }
+  if (body.isCounted && body.mostTrips <= kCopies && counting && !counting->isOfConstants &&
+      loop.getLoopPreheader())
+    countTrips(loop, *counting, body.mostTrips);
+  return body.isCounted && body.mostTrips <= kCopies
+             ? std::optional(body.instructions * body.mostTrips)
+             : std::nullopt;
+}
+
+// A loop is an innermost one, too, once those within are written out.
+static std::optional<unsigned> decideFromWithin(llvm::Loop &loop, const llvm::LoopInfo &loops,
+                                                llvm::ScalarEvolution &trips) {
+  std::optional<unsigned> instructions = instructionsOf(loop, loops);
+  for (llvm::Loop *within : loop) {
+    std::optional<unsigned> writtenOut = decideFromWithin(*within, loops, trips);
+    instructions =
+        instructions && writtenOut ? std::optional(*instructions + *writtenOut) : std::nullopt;
+  }
+  return instructions ? decide(loop, *instructions, trips) : std::nullopt;
 }
 
 llvm::PreservedAnalyses LoopCopiesPass::run(llvm::Function &function,
@@ -141,9 +165,8 @@ llvm::PreservedAnalyses LoopCopiesPass::run(llvm::Function &function,
   if (loops.empty())
     return llvm::PreservedAnalyses::all();
   auto &trips = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
-  for (llvm::Loop *loop : loops.getLoopsInPreorder())
-    if (loop->isInnermost())
-      decide(*loop, trips);
+  for (llvm::Loop *loop : loops)
+    decideFromWithin(*loop, loops, trips);
   return llvm::PreservedAnalyses::none();
 }
 

@@ -11,6 +11,8 @@
 // out without a loop for what is left:
 //
 //   i = thread; do .. while ((i += 64) < 256)     ->     trip = 0; do .. while (++trip != 4)
+//
+// A loop around such a one is then an innermost loop, too: four copies of sixteen trips, and four trips for what is left.
 #pragma once
 
 #include "llvm/IR/PassManager.h"

@@ -245,7 +245,7 @@ bool Nest::keepRows() {
 
 // Whether the block computes it together, in the shared memory that is left.
 bool Nest::isTogether(const Emitter &e, const Reduction &reduction) const {
-  int64_t bytes = blockSumBytes(e, reduction);
+  int64_t bytes = blockSumBytes(e, reduction, function.launch.threads);
   return isBlockSum(e, reduction) && (bytes <= sumBytes || bytes <= function.sharedLeft());
 }
 
@@ -256,7 +256,7 @@ void Nest::takeSpace(Emitter &e) {
   for (Node *node : e.live)
     if (node->op == Op::Reduced && !node->local && !(node->deps & ~ofRow) &&
         isTogether(e, *node->reduction))
-      needed = std::max(needed, blockSumBytes(e, *node->reduction));
+      needed = std::max(needed, blockSumBytes(e, *node->reduction, function.launch.threads));
   if (needed <= sumBytes)
     return;
   sumBytes = needed;
@@ -313,7 +313,7 @@ void Nest::emitRowValues(Emitter &e) {
       continue;
     unsigned level = e.levelOf(node->deps);
     if (!e.levels[level].reductions.contains(node->reduction) && isBlockSum(e, *node->reduction) &&
-        blockSumBytes(e, *node->reduction) <= sumBytes) {
+        blockSumBytes(e, *node->reduction, function.launch.threads) <= sumBytes) {
       if (!std::exchange(isFirstSum, false))
         barrier(e.b); // all have read the sums before
       llvm::SmallVector<Value> values = emitBlockSum(block, e, *node->reduction, sumSpace);

@@ -125,8 +125,10 @@ Slots PartedSum::foldLanes(Value total) {
   return foldByHalves(std::move(lanes));
 }
 
-// `each` for the terms [low, high), `most` at most, of a loop of more than four: in fours, and these in sixteens.
-void PartedSum::inFours(Value low, Value high, int64_t most, llvm::ArrayRef<Value> into,
+// `each` for the terms [low, high), `most` at most, or exactly, of a loop of more than four: in fours, and these in
+// sixteens.
+void PartedSum::inFours(Value low, Value high, int64_t most, bool isExact,
+                        llvm::ArrayRef<Value> into,
                         llvm::function_ref<void(Value term, llvm::ArrayRef<Value> into)> each) {
   auto overTerms = [&](Value low, Value high, llvm::ArrayRef<Value> into) {
     each(e.openLoop(low, high, 1, /*mayBeEmpty=*/false), into);
@@ -135,26 +137,28 @@ void PartedSum::inFours(Value low, Value high, int64_t most, llvm::ArrayRef<Valu
   if (most <= 4)
     return overTerms(low, high, into);
   Value end = b.CreateLShr(b.CreateNSWAdd(high, e.i64(3)), 2);
-  inSixteens(b.CreateLShr(low, 2), end, llvm::divideCeil(most, 4), into,
-             [&](Value four, llvm::ArrayRef<Value> into) {
-               Value first = b.CreateShl(four, 2);
-               overTerms(first, atMost(b.CreateNSWAdd(first, e.i64(4)), high), into);
-             });
+  inSixteens(
+      b.CreateLShr(low, 2), end, llvm::divideCeil(most, 4), into,
+      [&](Value four, llvm::ArrayRef<Value> into) {
+        Value first = b.CreateShl(four, 2);
+        overTerms(first, endOfBlock(first, 4, high, isExact && most % 4 == 0), into);
+      },
+      isExact);
 }
 
 void PartedSum::addLoop(size_t depth, llvm::ArrayRef<Value> into) {
   if (isOfUnits(depth)) {
-    addUnits(e.i64(0), e.i64(units->fours), units->fours, into);
+    addUnits(e.i64(0), e.i64(units->fours), units->fours, /*isExact=*/true, into);
     return addRest(into);
   }
   int64_t count = pointsOf(e.graph, reduction.loops[depth]);
-  addTerms(depth, e.i64(0), e.i64(count), count, into);
+  addTerms(depth, e.i64(0), e.i64(count), count, /*isExact=*/true, into);
 }
 
 // Of a part: from the loop at `depth` on, of which it has [low, high).
-void PartedSum::addTerms(size_t depth, Value low, Value high, int64_t most,
+void PartedSum::addTerms(size_t depth, Value low, Value high, int64_t most, bool isExact,
                          llvm::ArrayRef<Value> into) {
-  inFours(low, high, most, into, [&](Value at, llvm::ArrayRef<Value> into) {
+  inFours(low, high, most, isExact, into, [&](Value at, llvm::ArrayRef<Value> into) {
     e.bindLoop(reduction.loops[depth], at);
     if (depth + 1 == reduction.loops.size())
       return add(into, terms());
@@ -164,18 +168,20 @@ void PartedSum::addTerms(size_t depth, Value low, Value high, int64_t most,
   });
 }
 
-// The lane's elements of the fours [low, high), `most` at most.
-void PartedSum::addUnits(Value low, Value high, int64_t most, llvm::ArrayRef<Value> into) {
+// The lane's elements of the fours [low, high), `most` at most, or exactly.
+void PartedSum::addUnits(Value low, Value high, int64_t most, bool isExact,
+                         llvm::ArrayRef<Value> into) {
   if (!most)
     return;
-  inSixteens(low, high, most, into, [&](Value four, llvm::ArrayRef<Value> into) {
+  auto addFour = [&](Value four, llvm::ArrayRef<Value> into) {
     Value start = b.CreateNSWMul(four, e.i64(4 * units->unit));
     start = b.CreateNSWAdd(start, column);
     Value unit = e.openLoop(e.i64(0), e.i64(4 * units->unit), units->unit, /*mayBeEmpty=*/false);
     e.bindLoop(reduction.loops.back(), b.CreateNSWAdd(start, unit));
     add(into, terms());
     e.closeLoop();
-  });
+  };
+  inSixteens(low, high, most, into, addFour, isExact);
 }
 
 void PartedSum::addRest(llvm::ArrayRef<Value> into) {
@@ -205,8 +211,9 @@ void PartedSum::addPart(Value number) {
   } else {
     int64_t count = pointsOf(e.graph, reduction.loops[parts.depth]);
     Value low = b.CreateNSWMul(digits.back(), e.i64(parts.rows));
-    Value high = atMost(b.CreateNSWAdd(low, e.i64(parts.rows)), e.i64(count));
-    addTerms(parts.depth, low, high, std::min(parts.rows, count), sum);
+    bool isExact = count % parts.rows == 0;
+    addTerms(parts.depth, low, endOfBlock(low, parts.rows, e.i64(count), isExact),
+             std::min(parts.rows, count), isExact, sum);
   }
   keep(number, loaded(sum));
 }
@@ -214,8 +221,9 @@ void PartedSum::addPart(Value number) {
 void PartedSum::addPartOfUnits(Value number, llvm::ArrayRef<Value> into) {
   e.openIf(b.CreateICmpSLT(number, e.i64(wholeParts())));
   Value low = b.CreateNSWMul(number, e.i64(parts.rows));
-  Value high = atMost(b.CreateNSWAdd(low, e.i64(parts.rows)), e.i64(units->fours));
-  addUnits(low, high, std::min(parts.rows, units->fours), into);
+  bool isExact = units->fours % parts.rows == 0;
+  addUnits(low, endOfBlock(low, parts.rows, e.i64(units->fours), isExact),
+           std::min(parts.rows, units->fours), isExact, into);
   e.closeLoop();
   if (!units->hasRest())
     return;
@@ -238,14 +246,14 @@ void PartedSum::addTree(size_t depth, Value first, llvm::ArrayRef<Value> into) {
   };
   if (isOfUnits(depth)) {
     if (int64_t whole = wholeParts())
-      inSixteens(e.i64(0), e.i64(whole), whole, into, each);
+      inSixteens(e.i64(0), e.i64(whole), whole, into, each, /*isExact=*/true);
     if (units->hasRest())
       each(e.i64(wholeParts()), into);
     return;
   }
   if (depth < parts.depth || parts.rows == 1)
-    return inFours(e.i64(0), e.i64(count), count, into, each);
-  inSixteens(e.i64(0), e.i64(count), count, into, each);
+    return inFours(e.i64(0), e.i64(count), count, /*isExact=*/true, into, each);
+  inSixteens(e.i64(0), e.i64(count), count, into, each, /*isExact=*/true);
 }
 
 } // namespace tessera::codegen::gpu

@@ -66,11 +66,12 @@ private:
   bool isOfUnits(size_t depth) const { return units && depth + 1 == reduction.loops.size(); }
   int64_t wholeParts() const { return llvm::divideCeil(units->fours, parts.rows); }
 
-  void inFours(Value low, Value high, int64_t most, llvm::ArrayRef<Value> into,
+  void inFours(Value low, Value high, int64_t most, bool isExact, llvm::ArrayRef<Value> into,
                llvm::function_ref<void(Value term, llvm::ArrayRef<Value> into)> each);
   void addLoop(size_t depth, llvm::ArrayRef<Value> into);
-  void addTerms(size_t depth, Value low, Value high, int64_t most, llvm::ArrayRef<Value> into);
-  void addUnits(Value low, Value high, int64_t most, llvm::ArrayRef<Value> into);
+  void addTerms(size_t depth, Value low, Value high, int64_t most, bool isExact,
+                llvm::ArrayRef<Value> into);
+  void addUnits(Value low, Value high, int64_t most, bool isExact, llvm::ArrayRef<Value> into);
   void addRest(llvm::ArrayRef<Value> into);
   void addPart(Value number);
   void addPartOfUnits(Value number, llvm::ArrayRef<Value> into);

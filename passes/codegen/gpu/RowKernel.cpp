@@ -42,7 +42,7 @@ public:
   bool fits() {
     if (!areWhole())
       return false;
-    int64_t sumBytes = 0, widest = 1;
+    int64_t sumBytes = 0, sumBytesOfSixteen = 0, widest = 1;
     for (Node *node : e.live) {
       if (node->op == Op::Keep)
         widest = std::max(widest, byteSize(node->kind));
@@ -51,13 +51,16 @@ public:
             (windows() > 1 && node->reduction->loops.size() > 1))
           areAllBlockSums = false;
         else
-          sumBytes = std::max(sumBytes, blockSumBytes(e, *node->reduction));
+          for (auto [bytes, threads] : {std::pair(&sumBytes, function.launch.threads),
+                                        std::pair(&sumBytesOfSixteen, kUnitThreads)})
+            *bytes = std::max(*bytes, blockSumBytes(e, *node->reduction, threads));
       }
     }
     RowSizes sizes{.elements = nest.rows->elements(),
                    .bytes = windowBytes(),
                    .valueBytes = values.count() * kValueBytes,
                    .sumBytes = sumBytes,
+                   .sumBytesOfSixteen = sumBytesOfSixteen,
                    .widest = widest,
                    .arrays = arrays()};
     if (sizes.elements < kLeastTogether && itemsOf(graph, ofRows, 1) == 1)
@@ -317,7 +320,7 @@ private:
         continue;
       auto &known = e.levels[e.levelOf(node->deps)].reductions;
       if (teams.threads > 1 && !known.contains(node->reduction)) {
-        if (!isFirst)
+        if (!isFirst && blockSumBytes(e, *node->reduction, teams.threads))
           barrier(b);
         isFirst = false;
         auto found = emitBlockSum({thread, teams.threads, /*isAlone=*/teams.rows == 1}, e,

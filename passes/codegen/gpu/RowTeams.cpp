@@ -64,11 +64,13 @@ std::optional<RowTeams> rowTeams(const RowSizes &row, bool areTogether, int64_t 
   RowTeams teams{.rows = threads / kFewestTogether,
                  .threads = kFewestTogether,
                  .pitch = pitchOfSixteen(row.bytes),
-                 .sumPitch = pitchOfSixteen(row.sumBytes),
+                 .sumPitch = pitchOfSixteen(row.sumBytesOfSixteen),
                  .valueBytes = row.valueBytes};
   while (teams.rows > 1 &&
-         (teams.bytes() > kGoodBytes || row.elements / teams.threads > kMostOfThread))
+         (teams.bytes() > kGoodBytes || row.elements / teams.threads > kMostOfThread)) {
     teams.rows /= 2, teams.threads *= 2;
+    teams.sumPitch = pitchOfSixteen(row.sumBytes);
+  }
   return teams.bytes() <= mostBytes ? std::optional(teams) : std::nullopt;
 }
 

@@ -10,9 +10,10 @@ namespace tessera::codegen::gpu {
 inline constexpr int64_t kLeastTogether = 64;
 
 // Of shared memory each row takes: what is kept of it, values that it has one of, and the sums of parts
-// of it.
+// of it, which a team of sixteen threads may have in registers.
 struct RowSizes {
   int64_t elements = 0, bytes = 0, valueBytes = 0, sumBytes = 0;
+  int64_t sumBytesOfSixteen = 0;
   int64_t widest = 4; // bytes of an element
   int64_t arrays = 1; // that something is kept of
 };

@@ -105,7 +105,7 @@ MUTANTS = [
            "return ⟦combine(reduction, inits, orderedSum(reduction, outerLanes))⟧;", "orderedSum(reduction, outerLanes)",
            "a reduction's start value is left out"),
     mutant("codegen.block-past-the-end", "passes/codegen/cpu/SumSlots.h",
-           "inSixteens(start, ⟦atMost(b.CreateNSWAdd(start, e.i64(block)), high)⟧, block, part, each);", "b.CreateNSWAdd(start, e.i64(block))",
+           "return isWhole ? end : ⟦atMost(end, high)⟧;", "end",
            "the last block of fours of a sum over more than 64 rows reaches past the end"),
     mutant("codegen.groups-of-features", FOLD,
            "graph.multiply(graph.divide(outFeature, ⟦features / featureGroups⟧).first, rhsShape[numbers.getKernelInputFeatureDimension()]));", "featureGroups",

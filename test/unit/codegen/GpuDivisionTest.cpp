@@ -63,7 +63,11 @@ TEST(GpuDivisionTest, ThreadsCoverATileOnce) {
 }
 
 RowTeams teamsOf(int64_t elements, int64_t bytes) {
-  RowSizes row{.elements = elements, .bytes = bytes, .valueBytes = 16, .sumBytes = 128};
+  RowSizes row{.elements = elements,
+               .bytes = bytes,
+               .valueBytes = 16,
+               .sumBytes = 128,
+               .sumBytesOfSixteen = 128};
   return rowTeams(row, /*areTogether=*/true, 256, kMostSharedBytes).value_or(RowTeams{});
 }
 
@@ -76,6 +80,13 @@ TEST(GpuDivisionTest, TeamsOfThreadsHaveARowEach) {
   EXPECT_EQ(teamsOf(1024, 8192).threads, 64); // so that their rows find room
   EXPECT_EQ(teamsOf(9216, 36864).rows, 1);
   EXPECT_EQ(teamsOf(20000, 80000).rows, 0); // which no block has room for
+}
+
+TEST(GpuDivisionTest, SixteenThreadsMayHaveSumsInRegisters) {
+  RowSizes row{.elements = 256, .bytes = 1024, .sumBytes = 320};
+  EXPECT_EQ(rowTeams(row, true, 256, kMostSharedBytes)->sumPitch, 0);
+  row.elements = 1024; // a row for 32 threads
+  EXPECT_GE(rowTeams(row, true, 256, kMostSharedBytes)->sumPitch, 320);
 }
 
 TEST(GpuDivisionTest, RowsSideBySideBeginInOtherBanks) {

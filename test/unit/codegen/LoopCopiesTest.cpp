@@ -51,7 +51,9 @@ std::string loopOf(const std::string &bound, int step, const std::string &body =
           "  br i1 %any, label %before, label %end\n"
           "before:\n  br label %loop\n"
           "loop:\n"
-          "  %i = phi i32 [ %thread, %before ], [ %next, %loop ]\n"
+          "  %i = phi i32 [ %thread, %before ], [ %next, %" +
+          (body.find("rest:") == std::string::npos ? "loop" : "rest") +
+          " ]\n"
           "  %at = getelementptr <16 x float>, ptr %x, i32 %i\n" +
           body + "  store <16 x float> %v, ptr %at\n  %next = add i32 %i, " + std::to_string(step) +
           "\n"
@@ -96,6 +98,22 @@ TEST(LoopCopiesTest, TripsOfAllThreadsAreCounted) {
   EXPECT_NE(text.find("icmp ne i32 %0, 4"), std::string::npos) << text;
   EXPECT_FALSE(isCounted(loopOf("  %bound = add i32 255, 0\n", 64)));
   EXPECT_FALSE(isCounted(loopOf("  %bound = add i32 512, 0\n", 64))); // ptxas would write out eight
+}
+
+// Three of four sums each: copied they would be sixteen, and four for what is left. Of one sum each they are.
+TEST(LoopCopiesTest, LoopsAroundThoseThatAreWrittenOutAreInnermost) {
+  auto around = [](int sums) {
+    std::string text = "  br label %within\n"
+                       "within:\n  %j = phi i32 [ 0, %loop ], [ %after, %within ]\n"
+                       "  %after = add i32 %j, 1\n";
+    for (int i = 0; i < sums; ++i)
+      text += "  store volatile float 1.0, ptr %x\n";
+    return text +
+           "  %more = icmp ult i32 %after, 4\n  br i1 %more, label %within, label %rest\nrest:\n";
+  };
+  const std::string unknown = "  %bound = add i32 %data, 0\n";
+  EXPECT_FALSE(isForbidden(loopOf(unknown, 64, around(2))));
+  EXPECT_TRUE(isForbidden(loopOf(unknown, 64, around(8))));
 }
 
 // Each lane of a vector is an instruction.

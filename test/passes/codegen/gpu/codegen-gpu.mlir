@@ -69,11 +69,15 @@ exec.kernel @sums_of_rows(%x: tensor<16x4000xf32>) -> tensor<16xf32> {
   exec.yield %sum : tensor<16xf32>
 }
 
-// A row is kept in shared memory: it is read once, though two passes need it. A block has sixteen.
+// A row is kept in shared memory: it is read once, though two passes need it. A block has sixteen, of sixteen threads
+// each, which have all of a sum in registers.
 // CODE: .visible .entry kept(
-// CODE: .shared .align 16 .b8 kept_rows[22656]
+// CODE: .shared .align 16 .b8 kept_rows[17536]
 // CODE: ld.global.v4.b32
 // CODE: st.shared.v4.b32
+// CODE: bar.sync
+// CODE-NOT: bar.sync
+// CODE-COUNT-4: shfl.sync.bfly.b32
 // CODE: bar.sync
 // CODE-NOT: ld.global
 // CODE: st.global.v4.b32
