@@ -72,11 +72,8 @@ public:
     if (options.process)
       collectives = programsOfLinks(options.process->size);
     std::vector<ExchangeProgram> exchanges;
-    std::vector<CollectiveProgram> small;
-    if (!options.process) {
+    if (!options.process)
       exchanges = calibration::exchangePrograms(4 * cores, options.quick);
-      small = calibration::collectivePrograms(4 * cores, 4 * cores, calibration::kLeastElements);
-    }
     std::vector<Program> shared =
         cores > 1 ? calibration::sharedPrograms(cores) : std::vector<Program>();
     std::vector<Program> caches;
@@ -85,8 +82,8 @@ public:
     std::vector<Program> tiles;
     if (described.device.tileRows > 0)
       tiles = calibration::tilePrograms(cores);
-    total = all.size() + collectives.size() + small.size() + exchanges.size() + shared.size() +
-            caches.size() + tiles.size();
+    total = all.size() + collectives.size() + exchanges.size() + shared.size() + caches.size() +
+            tiles.size();
     findSharedCache(caches, calibration::cacheBytes(cores));
     if (result.error.empty())
       findClock(tiles);
@@ -98,10 +95,7 @@ public:
       return std::move(result);
     for (const Program &program : all)
       result.texts.push_back(program.text);
-    if (!small.empty())
-      addSmall(small, observed);
-    if (result.error.empty())
-      addExchanges(exchanges, observed);
+    addExchanges(exchanges, observed);
     if (!result.error.empty())
       return std::move(result);
     topology.device = cost::fitRates(topology.device, observed);
@@ -152,17 +146,6 @@ private:
       if (int64_t members = std::min(group, size); size % members == 0)
         llvm::append_range(all, calibration::collectivePrograms(size, members, sizes, 30));
     return all;
-  }
-
-  // Collectives with hardly anything between them: what meetings take is between that and what they take
-  // in a step.
-  void addSmall(const std::vector<CollectiveProgram> &programs,
-                std::vector<cost::Observation> &to) {
-    llvm::append_range(to, observeInTurns({programs.begin(), programs.end()}));
-    for (const Program &program : programs) {
-      result.names.push_back(program.name);
-      result.texts.push_back(program.text);
-    }
   }
 
   // What steps take longer with a collective than without: what they compute beside, a few percent of
