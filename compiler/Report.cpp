@@ -96,16 +96,35 @@ static llvm::json::Object memoryObject(const MemoryFigures &memory) {
       {"arguments", memory.arguments}, {"outputs", memory.outputs}, {"arena", memory.arena}};
 }
 
-// What a step does, by kind (docs/calibration.md).
-static llvm::json::Object workFigures(const cost::Observation &step) {
-  llvm::json::Object work{{"steps", step.steps},
-                          {"launches", step.launches},
-                          {"instructions", step.instructions},
-                          {"meetings", step.meetings}};
+// Work by kind (docs/calibration.md).
+static llvm::json::Object termFigures(const cost::Terms &terms) {
+  llvm::json::Object work;
   for (unsigned i = 0; i < cost::kTerms; ++i)
-    if (step.terms.amount[i] > 0)
-      work[cost::nameOf(static_cast<cost::Term>(i))] = step.terms.amount[i];
+    if (terms.amount[i] > 0)
+      work[cost::nameOf(static_cast<cost::Term>(i))] = terms.amount[i];
   return work;
+}
+
+static llvm::json::Object workFigures(const cost::Observation &step) {
+  llvm::json::Object work = termFigures(step.terms);
+  work["steps"] = step.steps;
+  work["launches"] = step.launches;
+  work["instructions"] = step.instructions;
+  work["meetings"] = step.meetings;
+  return work;
+}
+
+// Of all dispatches of each in a step.
+static llvm::json::Array kernelFigures(mlir::ModuleOp module, const ModulePrediction &predicted) {
+  llvm::json::Array kernels;
+  for (auto kernel : module.getOps<exec::KernelOp>()) {
+    KernelFigures figures = predicted.kernels.lookup(kernel.getSymName());
+    kernels.push_back(llvm::json::Object{{"name", llvm::json::fixUTF8(kernel.getSymName())},
+                                         {"count", figures.count},
+                                         {"seconds", figures.seconds},
+                                         {"work", termFigures(figures.terms)}});
+  }
+  return kernels;
 }
 
 llvm::json::Object reportProgram(mlir::ModuleOp module, int64_t devices) {
@@ -151,6 +170,7 @@ llvm::json::Object reportProgram(mlir::ModuleOp module, int64_t devices) {
   report["flops"] = flops;
   report["predicted"] = predictedFigures(predicted, valuesAtPeak(module));
   report["work"] = workFigures(predicted.work);
+  report["kernels"] = kernelFigures(module, predicted);
   return report;
 }
 

@@ -2,6 +2,7 @@
 
 #include "compiler/calibrate/Run.h"
 #include "lib/cost/FitCache.h"
+#include "lib/cost/OnePace.h"
 #include "lib/cost/SharedCores.h"
 #include "lib/target/Target.h"
 
@@ -112,12 +113,7 @@ public:
 
 private:
   std::vector<Program> programsOfCores(int64_t cores) const {
-    std::vector<Program> all =
-        calibration::kernelPrograms(cores, result.topology.device.sharedBytes, options.quick);
-    if (!options.process)
-      llvm::append_range(
-          all, calibration::collectivePrograms(4 * cores, 4 * cores, calibration::kLeastElements));
-    return all;
+    return calibration::kernelPrograms(cores, result.topology.device.sharedBytes, options.quick);
   }
 
   // Of the cache that cores share, by how much longer the same kernels take with more arrays.
@@ -153,22 +149,48 @@ private:
   }
 
   // What steps take longer with a collective than without: what they compute beside, a few percent of
-  // which would be as much, is in both.
+  // which would be as much, is in both, and both are measured in turns.
   void addExchanges(const std::vector<ExchangeProgram> &programs,
                     std::vector<cost::Observation> &to) {
-    size_t named = result.names.size();
-    std::vector<cost::Observation> observed =
-        observe(std::vector<Program>(programs.begin(), programs.end()));
-    result.names.resize(named);
-    if (!result.error.empty())
-      return;
-    for (size_t i = 0; i < programs.size(); ++i) {
-      if (programs[i].without == i)
-        continue;
-      to.push_back(cost::exchangeAlone(observed[i], observed[programs[i].without]));
-      result.names.push_back(programs[i].name);
-      result.texts.push_back(programs[i].text);
+    for (size_t first = 0, end; first < programs.size(); first = end) {
+      for (end = first + 1; end < programs.size() && programs[end].without == first;)
+        ++end;
+      std::vector<cost::Observation> observed =
+          observeInTurns(std::vector<Program>(programs.begin() + first, programs.begin() + end));
+      if (!result.error.empty())
+        return;
+      for (size_t i = 1; i < observed.size(); ++i) {
+        to.push_back(cost::exchangeAlone(observed[i], observed[0]));
+        result.names.push_back(programs[first + i].name);
+        result.texts.push_back(programs[first + i].text);
+      }
     }
+  }
+
+  // Programs of which differences count: in many short rounds, and each by what it takes of the first
+  // one's time, at one pace of the machine.
+  std::vector<cost::Observation> observeInTurns(const std::vector<Program> &programs) {
+    const int rounds = options.quick ? 5 : 15;
+    constexpr double seconds = 0.01; // of each in a round
+    std::vector<Compiled> compiled;
+    for (const Program &program : programs)
+      compiled.push_back(compileFor(program, counted(), target::kDefaultTarget));
+    std::vector<std::vector<double>> measured(rounds);
+    for (std::vector<double> &round : measured)
+      for (size_t i = 0; i < programs.size(); ++i) {
+        if (options.progress)
+          options.progress(done + i, total, programs[i].name);
+        round.push_back(
+            calibration::secondsOf(programs[i], compiled[i], options, result.error, seconds));
+        if (!result.error.empty())
+          return {};
+      }
+    done += programs.size();
+    std::vector<double> least = cost::atOnePace(measured);
+    std::vector<cost::Observation> observed;
+    for (size_t i = 0; i < programs.size(); ++i)
+      observed.push_back(ofDevice(compiled[i].work, programs[i].devices, least[i]));
+    return observed;
   }
 
   // What collectives take beside their kernels is the links'.
@@ -214,16 +236,18 @@ private:
     done += programs.size();
     std::vector<cost::Observation> observed;
     for (size_t i = 0; i < programs.size(); ++i) {
-      cost::Observation one = compiled[i].work;
-      one.seconds = least[i].seconds;
-      // Devices that take turns: each does its part of the time.
-      double turns = cost::turnsOf(result.topology, programs[i].devices);
-      one.seconds /= turns;
-      one.steps /= turns;
-      observed.push_back(one);
+      observed.push_back(ofDevice(compiled[i].work, programs[i].devices, least[i].seconds));
       result.names.push_back(programs[i].name);
     }
     return observed;
+  }
+
+  // Devices that take turns: each does its part of the time.
+  cost::Observation ofDevice(cost::Observation work, int64_t devices, double seconds) const {
+    double turns = cost::turnsOf(result.topology, devices);
+    work.seconds = seconds / turns;
+    work.steps /= turns;
+    return work;
   }
 
   // Processes measure together, so often as all do.

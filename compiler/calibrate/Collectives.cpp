@@ -54,7 +54,8 @@ std::string aloneText(int64_t rows) {
          "\n        %y = stablehlo.multiply %y0, %half : " + type + "\n";
 }
 
-// What is computed between exchanges: all of %x1, once %y is there, and the next %x0 of that.
+// What is computed between exchanges: all of %x1, once %y is there, and the next %x0 of that. Little of
+// each element: what exchanges take is the difference of two such steps.
 constexpr int64_t kBeside = 1 << 17; // elements
 std::string besideText(int64_t rows) {
   std::string type = tensor({rows, 16}), wide = tensor({kBeside});
@@ -63,7 +64,8 @@ std::string besideText(int64_t rows) {
          "tensor<f32>\n        %all = stablehlo.broadcast_in_dim %one_of, dims = [] : "
          "(tensor<f32>) -> " +
          wide + "\n        %sum = stablehlo.add %x1, %all : " + wide +
-         "\n        %made = stablehlo.logistic %sum : " + wide +
+         "\n        %less = stablehlo.constant dense<5.000000e-01> : " + wide +
+         "\n        %made = stablehlo.multiply %sum, %less : " + wide +
          "\n        %kept = stablehlo.optimization_barrier %made : " + wide +
          "\n        %first = stablehlo.slice %kept [0:1] : (" + wide +
          ") -> tensor<1xf32>\n        %scale = stablehlo.reshape %first : (tensor<1xf32>) -> "
@@ -145,7 +147,7 @@ std::vector<CollectiveProgram> collectivePrograms(int64_t devices, int64_t group
 std::vector<ExchangeProgram> exchangePrograms(int64_t devices, bool quick) {
   std::vector<ExchangeProgram> all;
   std::string groups = groupsText(devices, devices);
-  llvm::SmallVector<int64_t> sizes{1 << 14};
+  llvm::SmallVector<int64_t> sizes{1 << 14, kLeastElements};
   if (!quick)
     sizes.append({1 << 12, 1 << 16});
   for (int64_t size : sizes) {

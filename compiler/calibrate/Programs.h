@@ -43,8 +43,7 @@ struct CollectiveProgram : Program {
   double bytes; // of each, as LinkTime.h counts them
 };
 std::vector<CollectiveProgram> collectivePrograms(int64_t devices, int64_t group,
-                                                  llvm::ArrayRef<int64_t> sizes,
-                                                  int64_t mostTrips = 1000);
+                                                  llvm::ArrayRef<int64_t> sizes, int64_t mostTrips);
 
 // Collectives of all devices of one process as steps have them, beside 512 KB of each device's that
 // are computed in between, which leave a core's own cache where that has fewer than all its devices'

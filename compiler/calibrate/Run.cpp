@@ -38,7 +38,7 @@ Compiled compileFor(const Program &program, const cost::Topology &topology,
 }
 
 double secondsOf(const Program &program, const Compiled &compiled,
-                 const CalibrationOptions &options, std::string &error) {
+                 const CalibrationOptions &options, std::string &error, double atMost) {
   auto fail = [&](const std::string &why) {
     error = "error: calibration program '" + program.name + "': " + why;
     return 0.0;
@@ -48,14 +48,17 @@ double secondsOf(const Program &program, const Compiled &compiled,
   std::vector<double> seconds;
   bool overProcesses = options.process && program.devices > 1;
   // Short steps, too, for longer than another process keeps a core at a time.
+  double longest = atMost > 0 ? atMost : options.quick ? 0.03 : 0.06;
   command::ProgramToMeasure measured{.bytes = compiled.bytes,
                                      .workers = static_cast<uint32_t>(program.threads),
                                      .overProcesses = overProcesses,
                                      .steps = options.quick   ? 5
                                               : overProcesses ? 15
                                                               : 1000,
-                                     .seconds = options.quick ? 0.03 : 0.06,
-                                     .leastSteps = options.quick ? 1 : 4};
+                                     .seconds = longest,
+                                     .leastSteps = options.quick ? 1
+                                                   : atMost > 0  ? 2
+                                                                 : 4};
   std::string wrong = options.measuring.measure(measured, seconds);
   // What a step takes when nobody else is in the way.
   return wrong.empty() && !seconds.empty() ? *std::min_element(seconds.begin(), seconds.end())

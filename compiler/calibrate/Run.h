@@ -15,8 +15,10 @@ struct Compiled {
 
 Compiled compileFor(const Program &program, const cost::Topology &topology, llvm::StringRef target);
 
-// Of a step, when nobody else is in the way; `error`: what went wrong.
+// Of a step, when nobody else is in the way; `error`: what went wrong. `atMost`: the seconds after which
+// no further step begins, where it is measured many times; 0: for longer than another process keeps a
+// core at a time.
 double secondsOf(const Program &program, const Compiled &compiled,
-                 const CalibrationOptions &options, std::string &error);
+                 const CalibrationOptions &options, std::string &error, double atMost = 0);
 
 } // namespace tessera::calibration

@@ -177,7 +177,8 @@ FailureOr<Package> packageProgram(ModuleOp module, StringRef report) {
     program::Kernel &made = *file.add_kernels();
     if (failed(writeKernel(kernel, made)))
       return failure();
-    writeWork(kernel, predicted.kernelSeconds.lookup(kernel.getSymName()), made);
+    KernelFigures figures = predicted.kernels.lookup(kernel.getSymName());
+    writeWork(kernel, figures.count > 0 ? figures.seconds / figures.count : 0, made);
   }
   for (auto image : module.getOps<ImageOp>())
     if (failed(writeImage(image, file, package)))

@@ -20,8 +20,8 @@ public:
       : topology(topology), mesh(mesh) {
     int64_t devices = mesh ? mesh->numDevices() : 1;
     turns = cost::turnsOf(topology, devices);
-    prices = pricesOf(program, topology, devices);
-    result.done = workOfStep(program, prices);
+    result.prices = pricesOf(program, topology, devices);
+    result.done = workOfStep(program, result.prices);
     for (auto kernel : program->getParentOfType<ModuleOp>().getOps<KernelOp>())
       kernels[kernel.getSymName()] = kernel;
   }
@@ -64,7 +64,7 @@ private:
     using cost::Work;
     Work work;
     if (auto dispatch = dyn_cast<DispatchOp>(op)) {
-      const Price &price = prices[op];
+      const Price &price = result.prices[op];
       KernelOp kernel = kernels.lookup(dispatch.getKernel());
       work.kind = Work::Compute;
       work.seconds = turns * price.seconds;
@@ -76,7 +76,7 @@ private:
       work.overhead = turns * topology.device.launchSeconds;
     } else if (isa<CopyOp>(op)) {
       work.kind = Work::Compute;
-      work.seconds = turns * prices[op].seconds;
+      work.seconds = turns * result.prices[op].seconds;
       work.what = cost::ComputeKind::Copies;
     } else if (auto start = dyn_cast<StartOp>(op)) {
       links::Route route = routeOf(start, topology, mesh);
@@ -132,7 +132,6 @@ private:
   const cost::Topology &topology;
   const sharding::Mesh *mesh;
   double turns = 1; // that devices take to compute
-  llvm::DenseMap<Operation *, Price> prices;
   llvm::StringMap<KernelOp> kernels;
   llvm::StringMap<uint32_t> functions; // their blocks
   StepWork result;
@@ -166,36 +165,29 @@ cost::Prediction predictStep(const StepWork &step, const cost::Topology &topolog
   return prediction;
 }
 
-namespace {
-
-struct KernelSum {
-  double seconds = 0, times = 0;
-};
-
 // `times`: of each block.
-void addKernels(const StepWork &step, llvm::ArrayRef<double> times,
-                llvm::StringMap<KernelSum> &sums) {
-  for (auto [works, ops, count] : llvm::zip(step.blocks, step.ops, times))
-    for (auto [work, op] : llvm::zip(works, ops))
+static void addKernels(const StepWork &step, llvm::ArrayRef<double> times,
+                       llvm::StringMap<KernelFigures> &to) {
+  for (auto [ops, count] : llvm::zip(step.ops, times))
+    for (Operation *op : ops)
       if (auto dispatch = dyn_cast<DispatchOp>(op)) {
-        KernelSum &sum = sums[dispatch.getKernel()];
-        sum.seconds += count * work.seconds;
-        sum.times += count;
+        const Price &price = step.prices.at(op);
+        KernelFigures &figures = to[dispatch.getKernel()];
+        figures.count += count;
+        figures.seconds += count * price.seconds;
+        figures.terms.add(price.terms, count);
       }
 }
 
-} // namespace
-
 ModulePrediction predictModule(ModuleOp module) {
   ModulePrediction most;
-  llvm::StringMap<KernelSum> sums;
   sdy::MeshTable meshes(module);
   cost::Topology topology = topologyOf(module);
   for (auto program : module.getOps<ProgramOp>()) {
     StepWork step = stepWork(program, topology, meshes.main());
     cost::Prediction prediction = predictStep(step, topology);
     const cost::StepTime &time = prediction.time;
-    addKernels(step, prediction.times, sums);
+    addKernels(step, prediction.times, most.kernels);
     if (time.seconds > most.time.seconds) {
       most.time = time;
       most.work = step.done;
@@ -204,9 +196,6 @@ ModulePrediction predictModule(ModuleOp module) {
     if (memory.total() > most.memory.total())
       most.memory = memory;
   }
-  double turns = cost::turnsOf(topology, meshes.main() ? meshes.main()->numDevices() : 1);
-  for (const auto &[name, sum] : sums)
-    most.kernelSeconds[name] = sum.times > 0 ? sum.seconds / sum.times / turns : 0;
   return most;
 }
 

@@ -20,6 +20,7 @@ struct StepWork {
   cost::Blocks blocks;
   std::vector<std::vector<mlir::Operation *>> ops; // of each work
   cost::Observation done;                          // of all of a step together
+  llvm::DenseMap<mlir::Operation *, Price> prices;
 };
 
 // `mesh`: the module's, null for one device.
@@ -32,12 +33,18 @@ cost::Prediction predictStep(const StepWork &step, const cost::Topology &topolog
 cost::Prediction predictStep(exec::ProgramOp program, const cost::Topology &topology,
                              const sharding::Mesh *mesh);
 
+// All dispatches of a kernel in a step.
+struct KernelFigures {
+  double count = 0;
+  double seconds = 0; // of each alone on its device, together
+  cost::Terms terms;
+};
+
 // Of the module's program that takes longest, and the memory of the one that holds most.
 struct ModulePrediction {
   cost::StepTime time;
   cost::Observation work; // of the same
-  // Of one dispatch of each kernel, alone on its device: the mean of all in a step.
-  llvm::StringMap<double> kernelSeconds;
+  llvm::StringMap<KernelFigures> kernels;
   MemoryFigures memory;
 };
 ModulePrediction predictModule(mlir::ModuleOp module);

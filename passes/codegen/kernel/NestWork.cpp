@@ -51,6 +51,10 @@ public:
       product = *grouped;
     if (product) {
       turned.reset();
+      resultsAlong = setOf(product->isTurned ? product->m : product->n);
+      if (product->isTurned)
+        for (const LoopGroup &around : product->mAround)
+          resultsAlong |= setOf(around);
       countProduct(*product);
       work.of(Access::Strided) += readApart(graph, *product, work.products.back());
       work.of(Access::Pieces) += copiesInPieces(graph, *product, work.products.back());
@@ -120,12 +124,13 @@ private:
     return double(std::max<int64_t>(high - low, 1));
   }
 
-  // What whole vectors along the inner loop compute.
+  // What whole vectors compute: along the inner loop, or along the rows or columns of a product's tiles.
   double padded(Node *node, double times) const {
-    const LoopGroup &along = alongOf(node);
-    if (along.empty() || !(node->deps & setOf(along)))
+    DimSet along = product ? resultsAlong : setOf(alongOf(node));
+    if (!(node->deps & along))
       return times;
-    double extent = extentOf(along);
+    double extent = product ? double(product->isTurned ? product->mSize : product->nSize)
+                            : extentOf(alongOf(node));
     return times / extent * 16 * std::ceil(extent / 16);
   }
 
@@ -349,13 +354,18 @@ private:
                        unwidened(read[0]), unwidened(read[1])})
       if (node->op == Op::Load || node->op == Op::Convert)
         inProduct.insert(node);
-    writesStrips = made.n > kColumnsOfStrips && !made.isTurned;
-    if (Node *b = unwidened(loops.b);
-        made.b == cost::Product::None && b->op == Op::Load && writesStrips)
+    bool goesByTiles = made.n > kColumnsOfStrips;
+    writesStrips = goesByTiles && !made.isTurned;
+    // Filters that are copied for images with channels first are read in pieces.
+    bool readsStrips = made.b == cost::Product::None
+                           ? writesStrips
+                           : goesByTiles && made.isTurned && loops.product->reduction->isOfWindow;
+    if (Node *b = unwidened(loops.b); b->op == Op::Load && readsStrips)
       inStrips.insert(b);
-    // What the results are combined with is read by tiles, as they are written.
+    // What the results are combined with is read by tiles, as they are written; nobody waits for squares
+    // that are.
     for (Node *node : live)
-      if (node->op == Op::Load && !inProduct.contains(node) && writesStrips &&
+      if (node->op == Op::Load && !inProduct.contains(node) && goesByTiles &&
           (node->deps & setOf(loops.m)) && (node->deps & setOf(loops.n)))
         inStrips.insert(node);
     work.products.push_back(made);
@@ -369,6 +379,7 @@ private:
   llvm::SmallVector<LoopGroup> groups;
   LoopGroup vector, rows; // loops that run by vectors: of the results, of reductions
   std::optional<ContractionLoops> product;
+  DimSet resultsAlong = 0; // what vectors of a product's results run along
   std::optional<WindowSums> windowSums;
   DimSet keys = 0;                           // an attention's
   double shareOfKeys = 1, paddingOfKeys = 1; // that are seen, and what is computed of one of these

@@ -290,6 +290,23 @@ TEST(KernelWork, EachShortRunOfACopyIsAPiece) {
   EXPECT_GT(work.of(Access::Pieces), 10 * runs);
 }
 
+// A filter of 3x3 has three elements along its inner loop, but what is made of its gradient goes by whole
+// vectors of the product's rows, which all of it is.
+TEST(KernelWork, WhatIsMadeOfAProductIsPaddedByItsTiles) {
+  std::string image = "tensor<8x128x2x2xf32>", filter = "tensor<128x128x3x3xf32>";
+  cost::KernelWork work = workOfText(
+      "(%x: " + image + ", %g: " + image + ", %s: " + filter + ") -> " + filter,
+      "    %y = stablehlo.convolution(%x, %g) dim_numbers = [f, b, 0, 1]x[i, o, 0, 1]->[f, b, 0, "
+      "1], "
+      "window = {stride = [1, 1], pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, "
+      "feature_group_count = 1 : i64} : (" +
+          image + ", " + image + ") -> " + filter +
+          "\n    %z = stablehlo.divide %y, %s : " + filter + "\n    exec.yield %z : " + filter);
+  EXPECT_LT(work.of(ElementClass::Division), 1.2 * 128 * 128 * 9); // by threes: 16 / 3 as many
+  EXPECT_GE(work.of(ElementClass::Division), 128 * 128 * 9);
+  EXPECT_TRUE(work.arrays[2].inStrips); // read by tiles, as they are made
+}
+
 // Attention of bf16 goes by pairs of k, but where their number is odd.
 TEST(KernelWork, ProductsOfPairsAreNotWidened) {
   auto isWidened = [](const std::string &k) {
