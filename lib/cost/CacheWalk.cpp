@@ -40,20 +40,6 @@ double CacheWalk::held(uint64_t begin, uint64_t end, double sharers) {
   return warm;
 }
 
-double CacheWalk::elsewhere(uint64_t begin, uint64_t end, double sharers) {
-  if (begin >= end)
-    return 0;
-  split(begin);
-  split(end);
-  double others = 0;
-  auto last = ranges_.lower_bound(end);
-  for (auto it = ranges_.lower_bound(begin); it != last; ++it)
-    others += heldAfter(clock_ - it->second.at, capacity_) *
-              static_cast<double>(it->second.end - it->first) *
-              (1 - 1 / std::max(it->second.sharers, sharers));
-  return others;
-}
-
 double CacheWalk::take(uint64_t begin, uint64_t end, double bytes) {
   if (begin >= end)
     return 0;

@@ -36,8 +36,6 @@ public:
   // The same of a cache that sees only so many of them: the others are in one before it. `sharers`:
   // cores that divide them.
   double touch(uint64_t begin, uint64_t end, double seen, double sharers = 1);
-  // How many of [begin, end) are in the caches of other cores alone, where `sharers` come to them.
-  double elsewhere(uint64_t begin, uint64_t end, double sharers);
   // Another core has written [begin, end).
   void forget(uint64_t begin, uint64_t end);
   // How many of so many bytes of [begin, end) it holds. All of them it gives up; a part is another one

@@ -138,7 +138,6 @@ private:
       missed = {bytes, all > rates.sharedBytes ? bytes : 0};
     } else {
       uint64_t end = place.begin + static_cast<uint64_t>(std::min(bytes, all));
-      fromOthers += cache.elsewhere(place.begin, end, sharers);
       missed.core = cache.touch(place.begin, end, double(end - place.begin), sharers);
       missed.all = std::min(missed.core, shared.touch(place.begin, end, missed.core));
     }
@@ -182,7 +181,6 @@ private:
         cost::sharedGrid(work, bytesOf(dispatch.getInputs()) + bytesOf(dispatch.getOutputs()));
     double sharers = cost::coresOfGrid(grid, cores);
     llvm::SmallVector<cost::Missed, 8> missed;
-    fromOthers = 0;
     unsigned inputs = dispatch.getInputs().size();
     for (auto [i, each] : llvm::enumerate(llvm::zip(dispatch->getOperands(), work.arrays))) {
       auto [buffer, array] = each;
@@ -200,7 +198,6 @@ private:
     for (auto [output, array] :
          llvm::zip(dispatch.getOutputs(), llvm::ArrayRef(work.arrays).drop_front(inputs)))
       price.terms[cost::Term::TakenBack] += takenBack(output, array.bytes);
-    price.terms[cost::Term::TakenBack] += fromOthers;
     if (usesTiles)
       price.terms = cost::besideTiles(rates, price.terms);
     price.seconds = cost::isGpu(rates) // whose grids are blocks of threads
@@ -277,7 +274,6 @@ private:
   cost::CacheWalk cache, shared; // of one of its cores, and beyond, of all
   cost::CacheWalk exchanged; // what collectives have read or written, which other cores have, too
   bool usesTiles = false;    // of the processor
-  double fromOthers = 0;     // bytes that a device's other cores have written or read, and give up
   double missedSinceWait = 0;
   double sinceWait = 0;    // bytes
   uint64_t results = 0;    // where those of this step are

@@ -246,20 +246,6 @@ TEST(CacheWalk, CoresThatDivideAnArrayHaveAPartOfItEach) {
   EXPECT_EQ(cache.touch(0, 4), 0);
 }
 
-// What a core has of it others fetch, and it fetches what they have.
-TEST(CacheWalk, PartsThatOtherCoresHave) {
-  CacheWalk cache(8);
-  cache.touch(0, 4, 4, /*sharers=*/2);
-  EXPECT_EQ(cache.elsewhere(0, 4, 1), 2); // of two that have divided it one comes back
-  EXPECT_EQ(cache.elsewhere(0, 4, 2), 2);
-  EXPECT_EQ(cache.elsewhere(4, 8, 2), 0); // nobody has it
-  cache.touch(0, 4);
-  EXPECT_EQ(cache.elsewhere(0, 4, 1), 0);
-  EXPECT_EQ(cache.elsewhere(0, 4, 2), 2);
-  cache.pass(80);
-  EXPECT_LT(cache.elsewhere(0, 4, 2), 1e-6);
-}
-
 // Programs that spend most of their time on one or two kinds of work each, on a machine whose rates
 // are known.
 std::vector<Observation> observed(const DeviceRates &truth, double noise) {
