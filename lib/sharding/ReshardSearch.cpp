@@ -5,6 +5,7 @@
 #include "lib/sharding/ReshardExchange.h"
 #include "lib/sharding/ReshardMoves.h"
 #include "lib/sharding/ReshardPrice.h"
+#include "lib/sharding/ReshardRest.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <deque>
@@ -37,7 +38,8 @@ public:
          const AxisAtoms &atoms, const ReshardState &start, const ReshardState &goal,
          const cost::Topology &topology)
       : mesh(mesh), shape(shape), elementBytes(elementBytes), atoms(atoms), start(start),
-        goal(goal), topology(topology), moves(shape, atoms, goal) {}
+        goal(goal), topology(topology), moves(shape, atoms, goal),
+        rest(mesh, shape, elementBytes, atoms, goal, topology) {}
 
   struct Node {
     ReshardState state;
@@ -70,6 +72,7 @@ private:
   const ReshardState &start, &goal;
   const cost::Topology &topology;
   ReshardMoves moves;
+  ReshardRest rest;
 
   std::vector<Node> nodes;
   std::deque<std::pair<AtomList, cost::CollectiveGroup>> groups; // few
@@ -105,9 +108,12 @@ StepPrice Search::costOf(const ReshardState &before, const ReshardState &after,
 
 void Search::add(ReshardState next, ReshardMove move) {
   const Node &from = nodes[current];
+  double left = rest.least(next);
+  if (from.seconds + left > bound)
+    return;
   StepPrice price = costOf(from.state, next, move);
   double total = from.seconds + price.seconds;
-  if (total > bound)
+  if (total + left > bound)
     return;
   double wireTotal = from.wire + price.wireBytes; // `from` dangles after the push
   nodes.push_back({std::move(next), current, std::move(move), total, wireTotal});
