@@ -1,5 +1,6 @@
 #include "lib/sharding/ReshardRest.h"
 
+#include "lib/sharding/ReshardPrice.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <cmath>
@@ -27,8 +28,9 @@ ReshardRest::ReshardRest(const Mesh &mesh, llvm::ArrayRef<int64_t> shape, int64_
     sum += stage.link.beta;
     isRing |= stage.link.directions > 1;
   }
-  // Exchanges use all kinds of links at once; on a torus all rings carry equal parts, both ways.
-  bytesPerSecond = isRing ? 2 * fastest * double(route.stages.size()) : sum;
+  // Exchanges use all kinds of links at once; of a torus all rings carry equal parts, both ways, and parts of
+  // an axis may be rings of their own.
+  bytesPerSecond = isRing ? 2 * fastest * double(atoms.count()) : sum;
 }
 
 double ReshardRest::shardsOf(const ReshardState &state) const {
@@ -55,20 +57,23 @@ double ReshardRest::stepsTo(double reached) const {
 }
 
 double ReshardRest::least(const ReshardState &state) const {
-  constexpr double kRounding = 1e-9;
+  constexpr double kRounding = 1e-12;
   double due = partialOf(state.partial & ~goal.partial), shards = shardsOf(state);
   bool isElsewhere = llvm::any_of(llvm::zip_equal(state.dims, goal.dims), [](auto pair) {
     const auto &[has, wants] = pair;
     return has.size() > wants.size() || !std::equal(has.begin(), has.end(), wants.begin());
   });
-  double steps = stepsTo(due) + std::max(isElsewhere ? 1.0 : 0.0, stepsTo(shards / goalShards));
-  if (steps == 0)
+  double reducing = stepsTo(due),
+         gathering = std::max(isElsewhere ? 1.0 : 0.0, stepsTo(shards / goalShards));
+  if (reducing + gathering == 0)
     return 0;
   // With all axes in use that nothing else is for.
   double smallest = bytes * partialOf(state.partial) / devices, ends = bytes / goalShards;
   double received = due > 1 ? (1 - 1 / due) * smallest + std::max(ends - smallest / due, 0.0)
                             : std::max(ends - bytes / shards, isElsewhere ? smallest / 2 : 0.0);
-  return (1 - kRounding) * (steps * latency + received / bytesPerSecond);
+  double seconds = (reducing + gathering) * latency + received / bytesPerSecond;
+  int moves = (reducing > 0) + (gathering > 0); // each takes a little: one is better than many
+  return (1 - kRounding) * (seconds + moves * kLocalStep.seconds);
 }
 
 } // namespace tessera::sharding

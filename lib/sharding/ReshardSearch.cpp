@@ -8,6 +8,7 @@
 #include "lib/sharding/ReshardRest.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <limits>
 #include <queue>
@@ -228,7 +229,7 @@ static ReshardPlan searchLayouts(const Mesh &mesh, llvm::ArrayRef<int64_t> shape
   auto path = search(whole, 2000, limit.value_or(std::numeric_limits<double>::infinity()));
   // Finer parts only help where a dimension's shards change by a part of an axis.
   if (!limit && path.back().wire > 0 && fine.count() > whole.count() && fine.count() <= 8) {
-    auto finer = search(fine, 300, path.back().seconds);
+    auto finer = search(fine, 300, std::nextafter(path.back().seconds, 0));
     if (finer.back().seconds < path.back().seconds) {
       path = std::move(finer);
       cut = &fine;
