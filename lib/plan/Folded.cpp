@@ -3,6 +3,7 @@
 #include "lib/plan/Layouts.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <limits>
 #include <map>
 #include <numeric>
 #include <unordered_map>
@@ -40,31 +41,57 @@ std::vector<size_t> distancesIn(llvm::ArrayRef<int32_t> numbers, size_t least) {
   return distances;
 }
 
+size_t saved(const Repeat &run) { return run.end - run.begin - run.distance; }
+
 } // namespace
+
+// Of runs in which every op is what it is `distance` before, outside of what is taken, the first that saves
+// most; without a distance: none.
+static Repeat longestRun(llvm::ArrayRef<int32_t> numbers, size_t distance,
+                         const std::vector<bool> &taken) {
+  Repeat best{0, 0, 0}, run{0, 0, distance};
+  auto finish = [&](size_t end) {
+    run.end = end;
+    if (end >= run.begin + 2 * distance && (!best.distance || saved(run) > saved(best)))
+      best = run;
+  };
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    bool alone = taken[i];
+    if (!alone && (i < run.begin + distance || numbers[i] == numbers[i - distance]))
+      continue;
+    finish(i);
+    // The next run begins behind what is taken, or a distance before what differs.
+    run.begin = alone ? i + 1 : i + 1 - distance;
+  }
+  finish(numbers.size());
+  return best;
+}
 
 std::vector<Repeat> repeatsIn(llvm::ArrayRef<int32_t> numbers, size_t least) {
   std::vector<size_t> distances = distancesIn(numbers, least);
   std::vector<bool> taken(numbers.size());
   std::vector<Repeat> repeats;
+  // What the best run of each distance saves, or did when less was taken: never less than now.
+  std::vector<size_t> most(distances.size(), std::numeric_limits<size_t>::max());
   while (repeats.size() < kMostRepeats) {
     Repeat best{0, 0, 0};
-    auto saved = [](const Repeat &run) { return run.end - run.begin - run.distance; };
-    for (size_t distance : distances) {
-      Repeat run{0, 0, distance};
-      auto finish = [&](size_t end) {
-        run.end = end;
-        if (end >= run.begin + 2 * distance && (!best.distance || saved(run) > saved(best)))
-          best = run;
-      };
-      for (size_t i = 0; i < numbers.size(); ++i) {
-        bool alone = taken[i];
-        if (!alone && (i < run.begin + distance || numbers[i] == numbers[i - distance]))
-          continue;
-        finish(i);
-        // The next run begins behind what is taken, or a distance before what differs.
-        run.begin = alone ? i + 1 : i + 1 - distance;
+    size_t bestAt = 0;
+    std::vector<size_t> order(distances.size());
+    std::iota(order.begin(), order.end(), 0);
+    llvm::stable_sort(order, [&](size_t a, size_t b) { return most[a] > most[b]; });
+    for (size_t at : order) {
+      bool isNoBetter =
+          best.distance && (most[at] < saved(best) || (most[at] == saved(best) && at > bestAt));
+      if (most[at] == 0 || isNoBetter)
+        continue;
+      Repeat run = longestRun(numbers, distances[at], taken);
+      most[at] = run.distance ? saved(run) : 0;
+      bool isBetter = run.distance && (!best.distance || saved(run) > saved(best) ||
+                                       (saved(run) == saved(best) && at < bestAt));
+      if (isBetter) {
+        best = run;
+        bestAt = at;
       }
-      finish(numbers.size());
     }
     if (!best.distance)
       break;

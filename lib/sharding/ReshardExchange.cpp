@@ -16,6 +16,23 @@ double elements(llvm::ArrayRef<int64_t> shape) {
   return n;
 }
 
+// Whether all parts that move are of one size, so that they need not be cut to be.
+bool areAlike(const ShardExchange &exchange) {
+  const ExchangeRound *first = nullptr;
+  for (const ExchangeRound &round : exchange.rounds) {
+    if (round.pairs.empty())
+      continue;
+    first = first ? first : &round;
+    if (round.shape != first->shape)
+      return false;
+    for (size_t pair = 1; pair < round.pairs.size(); pair += 2) // targets
+      for (auto [size, rows] : llvm::zip_equal(round.shape, round.rows))
+        if (rows[round.pairs[pair]] != size)
+          return false;
+  }
+  return true;
+}
+
 class Planner {
 public:
   Planner(const Mesh &mesh, llvm::ArrayRef<int64_t> shape, int64_t elementBytes,
@@ -61,7 +78,8 @@ public:
   }
 
   // With dimension `dim` of the target cut along `within`, which is gathered at the end; -1: none.
-  std::optional<ReshardPlan> plan(int32_t dim, AxisRefs within, bool alike) {
+  // Whether parts come `alike` anyway is said in `isAlike`.
+  std::optional<ReshardPlan> plan(int32_t dim, AxisRefs within, bool alike, bool &isAlike) {
     std::vector<WantedDim> wanted;
     for (const DimLayout &d : to.dims)
       wanted.push_back({d.axes, d.tile, {}, d.tile});
@@ -82,6 +100,7 @@ public:
         planShardExchange(mesh, shape, from.dims, wanted, alike);
     if (!exchange)
       return std::nullopt;
+    isAlike = areAlike(*exchange);
     made = {};
     for (const ExchangeRound &round : exchange->rounds) {
       if (round.pairs.empty())
@@ -158,8 +177,11 @@ std::optional<ReshardPlan> planByExchange(const Mesh &mesh, llvm::ArrayRef<int64
   auto consider = [&](int32_t dim, const AxisRefs &within) {
     if (planner.leastSeconds(dim, within) >= seconds * (1 - 1e-12))
       return;
+    bool isAlike = false;
     for (bool alike : {false, true}) {
-      std::optional<ReshardPlan> plan = planner.plan(dim, within, alike);
+      if (isAlike)
+        break;
+      std::optional<ReshardPlan> plan = planner.plan(dim, within, alike, isAlike);
       if (plan && plan->seconds < seconds * (1 - 1e-12)) {
         seconds = plan->seconds;
         best = std::move(plan);

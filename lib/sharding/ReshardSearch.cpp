@@ -5,8 +5,10 @@
 #include "lib/sharding/ReshardExchange.h"
 #include "lib/sharding/ReshardMoves.h"
 #include "lib/sharding/ReshardPrice.h"
+#include "lib/sharding/ReshardRest.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <limits>
 #include <queue>
@@ -37,7 +39,8 @@ public:
          const AxisAtoms &atoms, const ReshardState &start, const ReshardState &goal,
          const cost::Topology &topology)
       : mesh(mesh), shape(shape), elementBytes(elementBytes), atoms(atoms), start(start),
-        goal(goal), topology(topology), moves(shape, atoms, goal) {}
+        goal(goal), topology(topology), moves(shape, atoms, goal),
+        rest(mesh, shape, elementBytes, atoms, goal, topology) {}
 
   struct Node {
     ReshardState state;
@@ -70,6 +73,7 @@ private:
   const ReshardState &start, &goal;
   const cost::Topology &topology;
   ReshardMoves moves;
+  ReshardRest rest;
 
   std::vector<Node> nodes;
   std::deque<std::pair<AtomList, cost::CollectiveGroup>> groups; // few
@@ -105,9 +109,12 @@ StepPrice Search::costOf(const ReshardState &before, const ReshardState &after,
 
 void Search::add(ReshardState next, ReshardMove move) {
   const Node &from = nodes[current];
+  double left = rest.least(next);
+  if (from.seconds + left > bound)
+    return;
   StepPrice price = costOf(from.state, next, move);
   double total = from.seconds + price.seconds;
-  if (total > bound)
+  if (total + left > bound)
     return;
   double wireTotal = from.wire + price.wireBytes; // `from` dangles after the push
   nodes.push_back({std::move(next), current, std::move(move), total, wireTotal});
@@ -222,7 +229,7 @@ static ReshardPlan searchLayouts(const Mesh &mesh, llvm::ArrayRef<int64_t> shape
   auto path = search(whole, 2000, limit.value_or(std::numeric_limits<double>::infinity()));
   // Finer parts only help where a dimension's shards change by a part of an axis.
   if (!limit && path.back().wire > 0 && fine.count() > whole.count() && fine.count() <= 8) {
-    auto finer = search(fine, 300, path.back().seconds);
+    auto finer = search(fine, 300, std::nextafter(path.back().seconds, 0));
     if (finer.back().seconds < path.back().seconds) {
       path = std::move(finer);
       cut = &fine;

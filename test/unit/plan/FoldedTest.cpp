@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 namespace tessera::plan {
 namespace {
 
@@ -27,6 +29,24 @@ TEST(Folded, RepeatsAreWholeRounds) {
   // Forward, then backward; what is in one is not in another.
   EXPECT_EQ(repeats({1, 2, 3, 1, 2, 3, 1, 2, 3, 8, 5, 4, 5, 4}, 2), (All{{0, 9, 3}, {10, 14, 2}}));
   EXPECT_EQ(repeats({}, 1), All{});
+}
+
+// The longest run first, whatever was looked at before: of few numbers, so that many distances are alike.
+TEST(Folded, RepeatsAreThoseThatSaveMost) {
+  std::mt19937 random(7);
+  for (int i = 0; i < 200; ++i) {
+    std::vector<int32_t> numbers(60);
+    for (size_t at = 0; at < numbers.size(); ++at)
+      numbers[at] = random() % 8 && at >= 3 ? numbers[at - 3] : int32_t(random() % 3);
+    size_t before = numbers.size();
+    for (const std::vector<size_t> &each : repeats(numbers, 2)) {
+      size_t saved = each[1] - each[0] - each[2];
+      EXPECT_LE(saved, before);
+      before = saved;
+      for (size_t at = each[0] + each[2]; at < each[1]; ++at)
+        EXPECT_EQ(numbers[at], numbers[at - each[2]]);
+    }
+  }
 }
 
 // A layer: 12 products with two weights in turn, and what is done element by element between.
