@@ -249,6 +249,12 @@ void ContractionEmitter::multiplyBlock(Tile tile, Value low, Value high,
       }
     }
   };
+  int64_t steps = ahead.empty() ? 0 : stepsOfGroup();
+  if (steps) {
+    low = e.openLoop(low, high, steps, false);
+    askInGroup(b.CreateUDiv(low, e.i64(steps)));
+    high = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(low, e.i64(steps)), high);
+  }
   Value k = e.openLoop(low, high, plan.isPaired ? 2 : 1, false);
   if (readsPanels())
     flat = k;
@@ -257,6 +263,8 @@ void ContractionEmitter::multiplyBlock(Tile tile, Value low, Value high,
   multiplyStep();
   e.closeLoop();
   flat = nullptr;
+  if (steps)
+    e.closeLoop();
 }
 
 void ContractionEmitter::finishTile(Tile tile, Value place) {
@@ -308,8 +316,9 @@ void ContractionEmitter::emitTile(Tile tile) {
   e.openBlock();
   bindRow(m0);
   bind(plan.n, n0);
-  askForOperands(n0);
+  askForResults(n0);
   multiply(tile, sums);
+  ahead.clear();
   e.closeBlock();
   storeTile(tile, sums);
 }
