@@ -1,5 +1,6 @@
 // What emits a contraction: its panels (ContractionPanels.cpp), its tiles and cells
-// (Contraction.cpp), results by columns (ContractionColumns.cpp). The plan has been made (ContractionPlan.cpp).
+// (Contraction.cpp), what a tile multiplies (ContractionMultiply.cpp), results by columns
+// (ContractionColumns.cpp). The plan has been made (ContractionPlan.cpp).
 #pragma once
 
 #include "passes/codegen/cpu/Contraction.h"
