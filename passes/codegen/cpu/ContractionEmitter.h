@@ -1,5 +1,6 @@
 // What emits a contraction: its panels (ContractionPanels.cpp), its tiles and cells
-// (Contraction.cpp), results by columns (ContractionColumns.cpp). The plan has been made (ContractionPlan.cpp).
+// (Contraction.cpp), what a tile multiplies (ContractionMultiply.cpp), results by columns
+// (ContractionColumns.cpp). The plan has been made (ContractionPlan.cpp).
 #pragma once
 
 #include "passes/codegen/cpu/Contraction.h"
@@ -89,7 +90,12 @@ protected:
   void finishRow(Value n0, Value skipN, Value sums);
   void storeRoots();
   // For what comes from memory while a tile multiplies (ContractionAhead.cpp).
-  void askForOperands(Value n0);
+  void askForResults(Value n0);
+  void findAhead(Value n0);
+  int64_t linesAhead() const;
+  int64_t stepsOfGroup() const; // of k, between which lines are asked for
+  void askInGroup(Value group);
+  void askForLine(Value number);
   std::vector<Node *> nodesAfterSums() const;
 
   void bind(llvm::ArrayRef<unsigned> group, Value variable, unsigned lanes = 1,
@@ -153,6 +159,12 @@ protected:
   Value flatRun = nullptr;  // where a run of b's loops of k begins
   LoopGroup turnedRows;     // all of m's loops, where results lie side by side along them
   Value kLow = nullptr, kHigh = nullptr; // of a block
+  // A tile's part of an array: where its rows begin, how far they are apart, and how many lines they have.
+  struct RowsAhead {
+    Value start;
+    int64_t apart, linesOfRow;
+  };
+  llvm::SmallVector<RowsAhead> ahead; // that the tile asks for
   int64_t scratchA = 0, scratchB = 0, scratchSums = 0, scratchResults = 0;
 };
 
