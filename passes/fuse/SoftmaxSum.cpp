@@ -216,9 +216,11 @@ public:
     if (!isComplete(ofGradient, order))
       return fail("its results have several dimensions for each query");
     Value gradient = beforeMoves(gradients->getOperand(side), ofGradient);
-    if (!made.result)
+    if (!made.result) {
+      made.factor = factor->isOfRows ? factor->factor() : factorOfTerms();
       made.result =
           factor->isOfRows ? forwardResult(made.dims) : resultAgain(gradients, 1 - side, made.dims);
+    }
     if (!isComplete(made.dims, order))
       return fail("its results have several dimensions for each query");
     Value result;
@@ -257,6 +259,31 @@ private:
     return factor != nullptr;
   }
 
+  // What a product of gradients multiplies, or what that masks: rows that a device has beyond an array's
+  // last are zero there, and are not in the sum.
+  Value factorOfTerms() const {
+    for (Value value = factor->factor();;) {
+      Factors ratio;
+      if (llvm::any_of(termsOf(sum->getOperand(0)),
+                       [&](const Factors &term) { return isOfGradientAnd(value, term, ratio); }))
+        return value;
+      auto select = value.getDefiningOp<SelectOp>();
+      if (!select || !isZero(select->getOperand(2)) || !plane.dimsOf(select->getOperand(1)))
+        return factor->factor();
+      value = select->getOperand(1);
+    }
+  }
+
+  // Whether a term is the gradient's product times this factor, but for what is of rows alone.
+  bool isOfGradientAnd(Value value, const Factors &term, Factors &ratio) const {
+    std::vector<Factors> terms = termsOf(value);
+    if (terms.size() != 1)
+      return false;
+    Factors both = terms[0];
+    both.pairs[plane.products[1]->getResult(0)] += 1;
+    return divide(term, both, ratio);
+  }
+
   Value forwardResult(Dims &dims) const {
     dims = resultDims();
     return afterMoves(DotGeneralOp(factor->product)->getResult(0), dims);
@@ -273,8 +300,8 @@ private:
       first.append(third);
       return first;
     };
-    Value left = write.arranged(factor->factor(), *plane.dimsOf(factor->factor()),
-                                joined(batch, queries, keys));
+    Value left =
+        write.arranged(made.factor, *plane.dimsOf(made.factor), joined(batch, queries, keys));
     Value right =
         write.arranged(gradients->getOperand(side), ofValues, joined(batch, keys, {inner}));
     dims = joined(batch, queries, {inner});
@@ -377,19 +404,14 @@ private:
     return own == order;
   }
 
-  std::vector<Factors> termsOf(Value value) {
+  std::vector<Factors> termsOf(Value value) const {
     return Decomposer(plane).termsOf(value, *plane.dimsOf(value));
   }
 
   // The sum over keys of a term but for what is of rows alone, which `ratio` gets; null where it is not
   // known.
   Value quotientOf(const Factors &term, Factors &ratio, llvm::function_ref<Value()> sumOfProducts) {
-    std::vector<Factors> terms = termsOf(factor->factor());
-    if (terms.size() != 1)
-      return {};
-    Factors both = terms[0];
-    both.pairs[plane.products[1]->getResult(0)] += 1;
-    if (divide(term, both, ratio))
+    if (isOfGradientAnd(made.factor, term, ratio))
       return sumOfProducts();
     for (ReduceOp other : plane.sums) {
       std::vector<Factors> summed = termsOf(other->getOperand(0));

@@ -13,6 +13,7 @@ namespace tessera::fuse {
 
 // What several such sums of one attention have in common, made once.
 struct SumsOfResults {
+  mlir::Value factor;         // of pairs, that the values are multiplied by
   mlir::Value result;         // of the attention
   ScorePlane::Dims dims;      // its dimensions
   mlir::Value sumsOfProducts; // of results and their gradients

@@ -288,3 +288,45 @@ func.func @logits_of_a_mean(%x: tensor<512x32xf32>, %w: tensor<512x32xf32>, %t: 
   %dx = stablehlo.dot_general %mean, %w, contracting_dims = [1] x [0] : (tensor<512x512xf32>, tensor<512x32xf32>) -> tensor<512x32xf32>
   return %dw, %dx : tensor<512x32xf32>, tensor<512x32xf32>
 }
+
+// -----
+
+// What a device has beyond the array's last row is zero where the gradient of the values sums over rows, and stays in the
+// softmax's sum. The result, which is not there, is that of the probabilities before.
+// CHECK-LABEL: func.func @rows_beyond
+// CHECK: exec.fused({{.*}}) -> ({{.*}}tensor<2x8x128xf32>{{.*}}) {
+// CHECK-NOT: tensor<2x8x128x128xf32>)
+// CHECK: exec.fused({{.*}}) -> tensor<2x8x128xf32> {
+// CHECK-NOT: dot_general
+// CHECK: exec.fused({{.*}}) -> (tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>) {
+// CHECK-COUNT-5: stablehlo.dot_general
+// CHECK: exec.yield
+// CHECK-NOT: exec.fused
+// CHECK: return
+func.func @rows_beyond(%q: tensor<2x8x128x32xf32>, %k: tensor<2x8x128x32xf32>, %v: tensor<2x8x128x32xf32>, %do: tensor<2x8x128x32xf32>) -> (tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>) {
+  %i = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %s = stablehlo.dot_general %q, %k, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [3] : (tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x128xf32>
+  %m = stablehlo.reduce(%s init: %i) applies stablehlo.maximum across dimensions = [3] : (tensor<2x8x128x128xf32>, tensor<f32>) -> tensor<2x8x128xf32>
+  %m2 = stablehlo.broadcast_in_dim %m, dims = [0, 1, 2] : (tensor<2x8x128xf32>) -> tensor<2x8x128x128xf32>
+  %x = stablehlo.subtract %s, %m2 : tensor<2x8x128x128xf32>
+  %e = stablehlo.exponential %x : tensor<2x8x128x128xf32>
+  %l = stablehlo.reduce(%e init: %z) applies stablehlo.add across dimensions = [3] : (tensor<2x8x128x128xf32>, tensor<f32>) -> tensor<2x8x128xf32>
+  %l2 = stablehlo.broadcast_in_dim %l, dims = [0, 1, 2] : (tensor<2x8x128xf32>) -> tensor<2x8x128x128xf32>
+  %p = stablehlo.divide %e, %l2 : tensor<2x8x128x128xf32>
+  %n = stablehlo.iota dim = 2 : tensor<2x8x128x128xi32>
+  %end = stablehlo.constant dense<100> : tensor<2x8x128x128xi32>
+  %there = stablehlo.compare LT, %n, %end : (tensor<2x8x128x128xi32>, tensor<2x8x128x128xi32>) -> tensor<2x8x128x128xi1>
+  %zeros = stablehlo.constant dense<0.0> : tensor<2x8x128x128xf32>
+  %pt = stablehlo.select %there, %p, %zeros : tensor<2x8x128x128xi1>, tensor<2x8x128x128xf32>
+  %dv = stablehlo.dot_general %pt, %do, batching_dims = [0, 1] x [0, 1], contracting_dims = [2] x [2] : (tensor<2x8x128x128xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x32xf32>
+  %dp = stablehlo.dot_general %do, %v, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [3] : (tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x128xf32>
+  %t = stablehlo.multiply %p, %dp : tensor<2x8x128x128xf32>
+  %d = stablehlo.reduce(%t init: %z) applies stablehlo.add across dimensions = [3] : (tensor<2x8x128x128xf32>, tensor<f32>) -> tensor<2x8x128xf32>
+  %d2 = stablehlo.broadcast_in_dim %d, dims = [0, 1, 2] : (tensor<2x8x128xf32>) -> tensor<2x8x128x128xf32>
+  %c = stablehlo.subtract %dp, %d2 : tensor<2x8x128x128xf32>
+  %ds = stablehlo.multiply %p, %c : tensor<2x8x128x128xf32>
+  %dq = stablehlo.dot_general %ds, %k, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [2] : (tensor<2x8x128x128xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x32xf32>
+  %dk = stablehlo.dot_general %ds, %q, batching_dims = [0, 1] x [0, 1], contracting_dims = [2] x [2] : (tensor<2x8x128x128xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x32xf32>
+  return %dq, %dk, %dv : tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>
+}
