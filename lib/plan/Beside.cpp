@@ -22,8 +22,8 @@ class BesideValues {
 public:
   BesideValues(const Program &program, llvm::ArrayRef<double> work)
       : program(program), work(work), maker(program.values.size(), -1),
-        firstReader(program.values.size(), -1), readers(program.values.size()),
-        mark(program.values.size(), -1), loop(program.values.size(), 0),
+        firstReader(program.values.size(), -1), mark(program.values.size(), -1),
+        readers(program.values.size()), loop(program.values.size(), 0),
         waiting(program.blockAround.size(), -1), isCarried(program.values.size(), false),
         ofBlock(program.blockAround.size(), 0) {
     auto count = int32_t(program.graph.ops.size());

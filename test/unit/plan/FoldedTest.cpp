@@ -137,7 +137,7 @@ TEST(Folded, LayersAreOneAndCountAllTheSame) {
 TEST(Folded, LayersInOtherKernelsLieAlike) {
   Program whole = layersOf(50, /*lastDiffers=*/true);
   size_t values = foldedProgram(whole).program.values.size();
-  whole.kernels = {Kernel{1e6, 1e6}, Kernel{2e6, 3e6}};
+  whole.kernels = {Kernel{.flops = 1e6, .bytes = 1e6}, Kernel{.flops = 2e6, .bytes = 3e6}};
   for (size_t index = 0; index < whole.ops.size(); ++index) {
     OpFacts &facts = whole.ops[index];
     KernelPart part;
