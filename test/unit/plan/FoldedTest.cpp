@@ -137,7 +137,10 @@ TEST(Folded, LayersAreOneAndCountAllTheSame) {
 TEST(Folded, LayersInOtherKernelsLieAlike) {
   Program whole = layersOf(50, /*lastDiffers=*/true);
   size_t values = foldedProgram(whole).program.values.size();
-  whole.kernels = {Kernel{.flops = 1e6, .bytes = 1e6}, Kernel{.flops = 2e6, .bytes = 3e6}};
+  whole.kernels.resize(2);
+  for (auto [kernel, flops, bytes] :
+       llvm::zip(whole.kernels, std::array{1e6, 2e6}, std::array{1e6, 3e6}))
+    kernel.flops = flops, kernel.bytes = bytes;
   for (size_t index = 0; index < whole.ops.size(); ++index) {
     OpFacts &facts = whole.ops[index];
     KernelPart part;
