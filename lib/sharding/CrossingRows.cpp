@@ -31,8 +31,8 @@ double scanning(double bytes, int64_t size, int64_t elementBytes, const AxisRefs
                 ReshardPlanner &planner) {
   int64_t tile = llvm::divideCeil(size, shardCount(group));
   int64_t totals = std::max<int64_t>(1, int64_t(bytes / double(tile * elementBytes)));
-  return planShardScan(planner.getTopology(), planner.getMesh(), totals, elementBytes, group)
-      .seconds;
+  int64_t travelling = std::max<int64_t>(elementBytes, 4); // sums of narrow types are made in f32
+  return planShardScan(planner.getTopology(), planner.getMesh(), totals, travelling, group).seconds;
 }
 
 } // namespace

@@ -13,7 +13,7 @@ namespace tessera::sharding {
 
 class ReshardRest {
 public:
-  // All are kept by reference.
+  // Atoms and goal are kept by reference.
   ReshardRest(const Mesh &mesh, llvm::ArrayRef<int64_t> shape, int64_t elementBytes,
               const AxisAtoms &atoms, const ReshardState &goal, const cost::Topology &topology);
 

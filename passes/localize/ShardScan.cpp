@@ -162,11 +162,24 @@ Value converted(Localizer &l, Value array, Type element) {
   return stablehlo::ConvertOp::create(l.b, l.loc, typeOf(array).clone(element), array);
 }
 
-// Whether what is added up has a type so narrow that its sums are made in f32.
-bool isNarrowSum(stablehlo::ReduceWindowOp op, Value running) {
-  Type element = typeOf(running).getElementType();
-  return (element.isBF16() || element.isF16()) &&
-         llvm::equal(stablehlo::runningKinds(op), ArrayRef(ReductionKind::Sum));
+bool isNarrow(Value array) {
+  Type element = typeOf(array).getElementType();
+  return element.isBF16() || element.isF16();
+}
+
+// Whether what is added up has types so narrow that their sums are made in f32.
+bool areNarrowSums(stablehlo::ReduceWindowOp op, ValueRange running) {
+  SmallVector<ReductionKind> kinds = stablehlo::runningKinds(op);
+  return llvm::any_of(running, isNarrow) &&
+         kinds == SmallVector<ReductionKind>(running.size(), ReductionKind::Sum);
+}
+
+// Narrow arrays as f32.
+SmallVector<Value> widened(Localizer &l, ValueRange arrays) {
+  SmallVector<Value> wide;
+  for (Value array : arrays)
+    wide.push_back(isNarrow(array) ? converted(l, array, l.b.getF32Type()) : array);
+  return wide;
 }
 
 SmallVector<Value> scanned(Localizer &l, Combine combine, ValueRange running, ValueRange starts,
@@ -190,7 +203,7 @@ SmallVector<Value> scanned(Localizer &l, Combine combine, ValueRange running, Va
 SmallVector<Value> acrossShards(Localizer &l, stablehlo::ReduceWindowOp op, ValueRange running,
                                 ValueRange starts, int64_t dim, bool forward,
                                 ArrayRef<sharding::AxisRef> axes) {
-  if (!isNarrowSum(op, running[0]))
+  if (!areNarrowSums(op, running))
     return scanned(
         l,
         [&](ValueRange arrays) {
@@ -198,12 +211,19 @@ SmallVector<Value> acrossShards(Localizer &l, stablehlo::ReduceWindowOp op, Valu
         },
         running, starts, dim, forward, axes);
   // Rounded once a shard's own sums, and once what comes of them: not at each shard that they go past.
-  Type single = l.b.getF32Type(), narrow = typeOf(running[0]).getElementType();
-  SmallVector<Value> sums = scanned(
-      l,
-      [&](ValueRange arrays) { return SmallVector<Value>{binary(l, "add", arrays[0], arrays[1])}; },
-      converted(l, running[0], single), converted(l, starts[0], single), dim, forward, axes);
-  return {converted(l, sums[0], narrow)};
+  auto add = [&](ValueRange arrays) {
+    SmallVector<Value> sums;
+    for (auto [before, own] :
+         llvm::zip_equal(arrays.take_front(running.size()), arrays.drop_front(running.size())))
+      sums.push_back(binary(l, "add", before, own));
+    return sums;
+  };
+  SmallVector<Value> wide = widened(l, running), first = widened(l, starts);
+  SmallVector<Value> sums = scanned(l, add, wide, first, dim, forward, axes);
+  for (auto [sum, own] : llvm::zip_equal(sums, running))
+    if (isNarrow(own))
+      sum = converted(l, sum, typeOf(own).getElementType());
+  return sums;
 }
 
 } // namespace tessera::localize

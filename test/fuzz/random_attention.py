@@ -75,7 +75,7 @@ def case(seed, number):
         near = as_computed_by_jax(function, given) or as_computed_by_jax(attention.function(dataclasses.replace(form, widens=True)), given)
         with jax.enable_x64(True):
             exact = [np.asarray(out) for out in jax.jit(function)({name: widened(array) for name, array in given.items()})]
-    distances = [float(np.nanmax(np.abs(x - y), initial=0)) for x, y in zip(near, exact)]
+    distances = [float(np.nanmax(np.abs(x - y), initial=0)) for x, y in zip(near or exact, exact)]
     return form, text, [as_numpy(leaf) for leaf in jax.tree.leaves(given)], exact, distances
 
 

@@ -25,7 +25,8 @@ void ContractionEmitter::askForResults(Value n0) {
   ahead.clear();
 }
 
-// Of an array that no second-level cache has for sure, at places that are known.
+// Of an array that is a good part of a core's own cache, so that it may have left it, at places that are
+// known.
 static constexpr int64_t leastArray = 256 << 10;
 static bool isAskedFor(const Graph &graph, const Node *node) {
   if (node->op != Op::Load || node->mask || !node->index->nodes.empty())

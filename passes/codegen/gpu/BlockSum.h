@@ -7,8 +7,10 @@
 //   after a barrier threads 0..15 add the fours of their lane in sixteens, and sixteens of those, and
 //   what is left over, and fold the lanes by shuffles; after another every thread reads the sum.
 //
-// Sixteen threads that have a row for themselves keep all of that in registers: no barrier, no shared memory. In a long row every 16 threads take sixteen fours of units at a time, and add them up before. Sixteen that
-// have the same banks beside them take each second unit before the first, and add it after that.
+// Sixteen threads that have a row for themselves keep all of that in registers: no barrier, no shared
+// memory. In a long row every 16 threads take sixteen fours of units at a time, and add them up before.
+// Sixteen that have the same banks beside them take each second unit before the first, and add it after
+// that.
 //
 // A sum over several dimensions is one in parts (PartedSum.h), and goes over a row in one window only.
 //

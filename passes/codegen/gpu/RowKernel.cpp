@@ -314,15 +314,17 @@ private:
     Value sums = b.CreateGEP(
         b.getInt8Ty(), space,
         b.CreateNSWAdd(e.i64(teams.sumsAt()), b.CreateNSWMul(local, e.i64(teams.sumPitch))));
-    bool isFirst = true;
+    bool isFirst = true, isKept = false; // what others of the team have put away in an earlier sum
     for (Node *node : e.live) {
       if (!values.isSum(node))
         continue;
       auto &known = e.levels[e.levelOf(node->deps)].reductions;
       if (teams.threads > 1 && !known.contains(node->reduction)) {
-        if (!isFirst && blockSumBytes(e, *node->reduction, teams.threads))
+        if (!isFirst && (isKept || blockSumBytes(e, *node->reduction, teams.threads)))
           barrier(b);
         isFirst = false;
+        isKept |= llvm::any_of(Graph::reachable(node->reduction->inputs),
+                               [](Node *of) { return of->op == Op::Keep; });
         auto found = emitBlockSum({thread, teams.threads, /*isAlone=*/teams.rows == 1}, e,
                                   *node->reduction, sums, [&](auto add) { overWindows(add); });
         e.levels[e.levelOf(node->deps)].reductions[node->reduction] = std::move(found);

@@ -95,3 +95,22 @@ func.func public @counted_starts(%x: tensor<9xf32> {sdy.sharding = #sdy.sharding
   }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>} : (tensor<9xf32>, tensor<f32>) -> tensor<9xf32>
   return %0 : tensor<9xf32>
 }
+
+// Several at once: each narrow one's.
+// CHECK-LABEL: @two_sums
+func.func public @two_sums(%x: tensor<12xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %y: tensor<12xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> (tensor<12xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, tensor<12xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  %c = stablehlo.constant dense<0.000000e+00> : tensor<bf16>
+  %d = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+  // CHECK: %[[W:.*]]:2 = "stablehlo.reduce_window"
+  // CHECK-DAG: stablehlo.convert %[[W]]#0 : (tensor<3xbf16>) -> tensor<3xf32>
+  // CHECK-NOT: stablehlo.convert %[[W]]#1
+  // CHECK-NOT: tensor<1xbf16>
+  // CHECK: stablehlo.convert %{{.*}} : (tensor<3xf32>) -> tensor<3xbf16>
+  %0:2 = "stablehlo.reduce_window"(%x, %y, %c, %d) <{window_dimensions = array<i64: 12>, padding = dense<[[11, 0]]> : tensor<1x2xi64>}> ({
+  ^bb0(%a: tensor<bf16>, %e: tensor<f32>, %b: tensor<bf16>, %f: tensor<f32>):
+    %m = stablehlo.add %a, %b : tensor<bf16>
+    %n = stablehlo.add %e, %f : tensor<f32>
+    stablehlo.return %m, %n : tensor<bf16>, tensor<f32>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>, <@mesh, [{"x"}]>]>} : (tensor<12xbf16>, tensor<12xf32>, tensor<bf16>, tensor<f32>) -> (tensor<12xbf16>, tensor<12xf32>)
+  return %0#0, %0#1 : tensor<12xbf16>, tensor<12xf32>
+}

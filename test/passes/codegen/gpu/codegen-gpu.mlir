@@ -7,7 +7,7 @@
 
 // 256 rows of 4096, four elements a thread.
 // CHECK: exec.kernel @side_by_side{{.*}} attributes {flops = {{.*}}, grid = 1024 : i64, scratch_bytes = 0 : i64}
-// CHECK: exec.image "cuda" for "sm_90a" ["ptx80"] {{.*}} {launches = [#exec.launch<threads = 256>, #exec.launch<threads = 256>, #exec.launch<threads = 256>, #exec.launch<threads = 256>, #exec.launch<threads = 256>, #exec.launch<threads = 64>, #exec.launch<threads = 128>]}
+// CHECK: exec.image "cuda" for "sm_90a" ["ptx80"] {{.*}} {launches = [#exec.launch<threads = 256>, #exec.launch<threads = 256>, #exec.launch<threads = 256>, #exec.launch<threads = 256>, #exec.launch<threads = 256>, #exec.launch<threads = 256>, #exec.launch<threads = 64>, #exec.launch<threads = 128>]}
 // CHECK: exec.image "cuda" for "sm_80" ["ptx80"]
 // AGAIN-COUNT-1: exec.image
 // AGAIN-NOT: exec.image
@@ -87,6 +87,27 @@ exec.kernel @kept(%x: tensor<16x256xf32>) -> tensor<16x256xf32> {
   %wide = stablehlo.broadcast_in_dim %sum, dims = [0] : (tensor<16xf32>) -> tensor<16x256xf32>
   %0 = stablehlo.subtract %x, %wide : tensor<16x256xf32>
   exec.yield %0 : tensor<16x256xf32>
+}
+
+// What is computed for the first sum is kept for the second one, which reads it from the other end, where another
+// thread has put it away.
+// CODE: .visible .entry kept_and_turned(
+// CODE: st.shared.b32
+// CODE: shfl.sync.bfly.b32
+// CODE: bar.sync
+// CODE: ld.shared.b32
+// CODE: shfl.sync.bfly.b32
+exec.kernel @kept_and_turned(%x: tensor<16x256xf32>) -> tensor<16x256xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %y = stablehlo.exponential %x : tensor<16x256xf32>
+  %s = stablehlo.reduce(%y init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<16x256xf32>, tensor<f32>) -> tensor<16xf32>
+  %sb = stablehlo.broadcast_in_dim %s, dims = [0] : (tensor<16xf32>) -> tensor<16x256xf32>
+  %r = stablehlo.reverse %y, dims = [1] : tensor<16x256xf32>
+  %q = stablehlo.divide %r, %sb : tensor<16x256xf32>
+  %t = stablehlo.reduce(%q init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<16x256xf32>, tensor<f32>) -> tensor<16xf32>
+  %tb = stablehlo.broadcast_in_dim %t, dims = [0] : (tensor<16xf32>) -> tensor<16x256xf32>
+  %o = stablehlo.multiply %y, %tb : tensor<16x256xf32>
+  exec.yield %o : tensor<16x256xf32>
 }
 
 // Products by tiles: the right operand lies as it is wanted and is copied meanwhile, the left one goes
