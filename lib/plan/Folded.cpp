@@ -79,16 +79,15 @@ std::vector<Repeat> repeatsIn(llvm::ArrayRef<int32_t> numbers, size_t least) {
     std::vector<size_t> order(distances.size());
     std::iota(order.begin(), order.end(), 0);
     llvm::stable_sort(order, [&](size_t a, size_t b) { return most[a] > most[b]; });
+    auto isBetter = [&](size_t saves, size_t at) {
+      return !best.distance || saves > saved(best) || (saves == saved(best) && at < bestAt);
+    };
     for (size_t at : order) {
-      bool isNoBetter =
-          best.distance && (most[at] < saved(best) || (most[at] == saved(best) && at > bestAt));
-      if (most[at] == 0 || isNoBetter)
+      if (most[at] == 0 || !isBetter(most[at], at))
         continue;
       Repeat run = longestRun(numbers, distances[at], taken);
       most[at] = run.distance ? saved(run) : 0;
-      bool isBetter = run.distance && (!best.distance || saved(run) > saved(best) ||
-                                       (saved(run) == saved(best) && at < bestAt));
-      if (isBetter) {
+      if (run.distance && isBetter(most[at], at)) {
         best = run;
         bestAt = at;
       }

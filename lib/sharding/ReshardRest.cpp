@@ -36,8 +36,7 @@ ReshardRest::ReshardRest(const Mesh &mesh, llvm::ArrayRef<int64_t> shape, int64_
 double ReshardRest::shardsOf(const ReshardState &state) const {
   double shards = 1;
   for (const AtomList &dim : state.dims)
-    for (uint8_t atom : dim)
-      shards *= double(atoms.size(atom));
+    shards *= double(atoms.shards(dim));
   return shards;
 }
 

@@ -43,8 +43,8 @@ struct KernelFigures {
 // Of the module's program that takes longest, and the memory of the one that holds most.
 struct ModulePrediction {
   cost::StepTime time;
-  cost::Observation work; // of the same
-  llvm::StringMap<KernelFigures> kernels;
+  cost::Observation work;                 // of the same
+  llvm::StringMap<KernelFigures> kernels; // of all programs
   MemoryFigures memory;
 };
 ModulePrediction predictModule(mlir::ModuleOp module);

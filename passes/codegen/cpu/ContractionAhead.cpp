@@ -84,7 +84,6 @@ void ContractionEmitter::askInGroup(Value group) {
 
 // Of all of them, array by array, and row by row.
 void ContractionEmitter::askForLine(Value number) {
-  constexpr int reads = 0, toFirstLevel = 3, data = 1;
   Value at = nullptr;
   int64_t before = 0;
   for (const RowsAhead &rows : ahead) {
@@ -97,8 +96,7 @@ void ContractionEmitter::askForLine(Value number) {
     at = at ? b.CreateSelect(b.CreateICmpUGE(number, e.i64(before)), place, at) : place;
     before += plan.rows * rows.linesOfRow;
   }
-  b.CreateIntrinsic(llvm::Intrinsic::prefetch, {b.getPtrTy()},
-                    {at, b.getInt32(reads), b.getInt32(toFirstLevel), b.getInt32(data)});
+  e.askForLine(at);
 }
 
 } // namespace tessera::codegen

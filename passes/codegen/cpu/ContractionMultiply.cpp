@@ -79,13 +79,9 @@ void ContractionEmitter::fetchAhead(Value fromB) {
   if (step < farElements || plan.kSize <= stepsAhead)
     return;
   int64_t bytes = byteSize(kind);
-  for (unsigned v = 0; v < plan.vectors; ++v) {
-    Value place = b.CreateConstGEP1_64(b.getInt8Ty(), fromB,
-                                       (stepsAhead * step + int64_t(v) * plan.lanes) * bytes);
-    constexpr int reads = 0, toFirstLevel = 3, data = 1;
-    b.CreateIntrinsic(llvm::Intrinsic::prefetch, {place->getType()},
-                      {place, b.getInt32(reads), b.getInt32(toFirstLevel), b.getInt32(data)});
-  }
+  for (unsigned v = 0; v < plan.vectors; ++v)
+    e.askForLine(b.CreateConstGEP1_64(b.getInt8Ty(), fromB,
+                                      (stepsAhead * step + int64_t(v) * plan.lanes) * bytes));
 }
 
 Value ContractionEmitter::multiplyAdd(Value old, Value left, Value right) {

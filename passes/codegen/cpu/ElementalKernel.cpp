@@ -90,7 +90,7 @@ void Nest::askForRows() {
   // The next four rows where four take turns, which pass in less time.
   int64_t ahead = parts->takesFours() ? std::max(parts->bytesOfFour(), bytesAhead / 2) : bytesAhead;
   for (Node *load : loads)
-    emitter->askAhead(load, ahead / byteSize(load->kind), /*isNear=*/true);
+    emitter->askAhead(load, ahead / byteSize(load->kind));
 }
 
 void Nest::emitLoops(llvm::ArrayRef<LoopGroup> groups, unsigned depth,

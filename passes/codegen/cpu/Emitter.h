@@ -145,8 +145,10 @@ public:
   void askForGathered(const GatheredRow &row, Value position);
   // Whether it pays to ask for lines of `load`: of a large array, at places known ahead.
   bool asksFor(const Node *load) const;
-  // Asks for what `load` reads so many elements further on, into the first cache or the second.
-  void askAhead(const Node *load, int64_t elements, bool isNear);
+  // Asks for what `load` reads so many elements further on.
+  void askAhead(const Node *load, int64_t elements);
+  // Asks for the line at a place, into the first cache or the second.
+  void askForLine(Value place, bool isNear = true);
 
   std::vector<Node *> live; // every node that is used: set before loops are opened
   // A good number of lanes for a loop of `size` over `nodes`.

@@ -208,12 +208,12 @@ void Emitter::askForGathered(const GatheredRow &row, Value position) {
   askFor(row.load, b.CreateNSWAdd(row.place, position), /*isNear=*/true);
 }
 
-void Emitter::askAhead(const Node *load, int64_t elements, bool isNear) {
+void Emitter::askAhead(const Node *load, int64_t elements) {
   Value base, perLane;
   int64_t stride;
   split(load->index, base, stride, perLane);
   if (stride == 1 && !perLane)
-    askFor(load, b.CreateNSWAdd(base, i64(elements)), isNear);
+    askFor(load, b.CreateNSWAdd(base, i64(elements)), /*isNear=*/true);
 }
 
 void Emitter::askFor(const Node *load, Value place, bool isNear) {
@@ -222,9 +222,13 @@ void Emitter::askFor(const Node *load, Value place, bool isNear) {
   Value at =
       b.CreateGEP(memoryType(load->kind, b.getContext()), bufferPointer(load->buffer()), place);
   for (int64_t byte = 0; byte < lanes() * byteSize(load->kind); byte += line)
-    b.CreateIntrinsic(llvm::Intrinsic::prefetch, {b.getPtrTy()},
-                      {b.CreateConstGEP1_64(b.getInt8Ty(), at, byte), b.getInt32(/*reads*/ 0),
-                       b.getInt32(/*which level*/ isNear ? 3 : 2), b.getInt32(/*data*/ 1)});
+    askForLine(b.CreateConstGEP1_64(b.getInt8Ty(), at, byte), isNear);
+}
+
+void Emitter::askForLine(Value place, bool isNear) {
+  b.CreateIntrinsic(llvm::Intrinsic::prefetch, {b.getPtrTy()},
+                    {place, b.getInt32(/*reads*/ 0), b.getInt32(/*which level*/ isNear ? 3 : 2),
+                     b.getInt32(/*data*/ 1)});
 }
 
 } // namespace tessera::codegen

@@ -237,7 +237,7 @@ void RunningEmitter::emitColumns() {
   auto ahead = stripsAhead();
   loopOver(*e, columns, lanes, [&] {
     for (auto [load, elements] : ahead)
-      e->askAhead(load, elements, /*isNear=*/true);
+      e->askAhead(load, elements);
     Values fresh = emitted(reduction.inputs, e->lanes());
     Values sum = selected(isFirst, fresh, combined(loaded(within[0]), fresh));
     keep(within[0], sum);
@@ -271,7 +271,7 @@ std::vector<Values> RunningEmitter::turnedIn(Value start, int64_t elements) {
     e->openBlock();
     bindBlock(start, block, count);
     for (auto [load, elements] : ahead)
-      e->askAhead(load, elements, /*isNear=*/true);
+      e->askAhead(load, elements);
     for (auto [i, input] : llvm::enumerate(reduction.inputs))
       rows[i].push_back(count == 0 ? llvm::Constant::getNullValue(typeOf(i, kBlock))
                                    : accumulators->fromTerm(i, e->splat(e->emit(input), kBlock)));

@@ -110,10 +110,7 @@ void TurnedBlock::prefetchNext(const Node *node, Square square, Value first, Val
   Value next = e.element(first, node->kind, b.CreateNSWMul(turn, e.i64(stride)));
   llvm::Type *type = memoryType(node->kind, b.getContext());
   for (int64_t i = 0; i < square.rows; i += turns)
-    b.CreateIntrinsic(llvm::Intrinsic::prefetch, {b.getPtrTy()},
-                      {b.CreateConstGEP1_64(type, next, i * stride + ahead),
-                       b.getInt32(/*reads*/ 0), b.getInt32(/*first level*/ 3),
-                       b.getInt32(/*data*/ 1)});
+    e.askForLine(b.CreateConstGEP1_64(type, next, i * stride + ahead));
 }
 
 void TurnedBlock::bind(Value a, Value v) {
