@@ -3,6 +3,8 @@
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/TensorTypes.h"
 
+#include "mlir/IR/Matchers.h"
+
 namespace tessera::stablehlo {
 
 using namespace mlir;
@@ -25,6 +27,12 @@ Value zeros(OpBuilder &b, Location loc, RankedTensorType type) {
 
 Value zero(OpBuilder &b, Location loc, Type element) {
   return zeros(b, loc, RankedTensorType::get({}, element));
+}
+
+bool isZero(Value value) {
+  while (auto broadcast = value.getDefiningOp<BroadcastInDimOp>())
+    value = broadcast.getOperand();
+  return matchPattern(value, m_AnyZeroFloat()) || matchPattern(value, m_Zero());
 }
 
 void fillWithSum(OpBuilder &b, Location loc, Region &body, Type element) {

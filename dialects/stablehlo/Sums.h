@@ -12,6 +12,9 @@ mlir::Value zeros(mlir::OpBuilder &b, mlir::Location loc, mlir::RankedTensorType
 /// The same of rank 0.
 mlir::Value zero(mlir::OpBuilder &b, mlir::Location loc, mlir::Type element);
 
+/// Whether a value is a constant of zeros, of either sign, also one that is broadcast.
+bool isZero(mlir::Value value);
+
 /// Gives the region of a reduction a block that adds its two arguments.
 void fillWithSum(mlir::OpBuilder &b, mlir::Location loc, mlir::Region &body, mlir::Type element);
 

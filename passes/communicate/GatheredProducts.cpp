@@ -1,6 +1,7 @@
 #include "passes/communicate/GatheredProducts.h"
 
 #include "dialects/interfaces/OpInterfaces.h"
+#include "dialects/stablehlo/Converted.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "passes/UnreadOps.h"
 
@@ -33,12 +34,6 @@ bool isNumber(Value value) { return isa<FloatType, IntegerType>(typeOf(value).ge
 Type sumType(Type element) {
   auto type = dyn_cast<FloatType>(element);
   return type && type.getWidth() < 32 ? Float32Type::get(element.getContext()) : element;
-}
-
-Value converted(RowOps &ops, Value value, Type element) {
-  if (typeOf(value).getElementType() == element)
-    return value;
-  return stablehlo::ConvertOp::create(ops.b, ops.loc, typeOf(value).clone(element), value);
 }
 
 } // namespace
@@ -190,7 +185,7 @@ GatheredProducts::Replaced GatheredProducts::makeRing(const Ring &ring) {
   for (auto [i, product] : llvm::enumerate(products)) {
     Value now = made[i], old = product.dot.getResult();
     if (product.place.role == OperandDim::Contracted)
-      now = converted(ops, now, typeOf(old).getElementType());
+      now = stablehlo::converted(ops.b, ops.loc, now, typeOf(old).getElementType());
     else
       now = ops.firstRows(now, product.place.result, shapeOf(old)[product.place.result]);
     replaced.push_back({old, now});

@@ -1,5 +1,6 @@
 #include "passes/fuse/KeyParts.h"
 
+#include "dialects/stablehlo/Converted.h"
 #include "dialects/stablehlo/Sums.h"
 #include "dialects/stablehlo/TensorTypes.h"
 #include "passes/UnreadOps.h"
@@ -202,8 +203,7 @@ SmallVector<Value> joinKeyParts(exec::FusedOp inParts, TypeRange types, OpBuilde
       continue;
     }
     value = sumOver(b, loc, value, 0);
-    values.push_back(typeOf(value) == whole ? value
-                                            : ConvertOp::create(b, loc, whole, value).getResult());
+    values.push_back(converted(b, loc, value, whole.getElementType()));
   }
   return values;
 }

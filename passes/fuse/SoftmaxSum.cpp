@@ -1,130 +1,22 @@
 #include "passes/fuse/SoftmaxSum.h"
 
+#include "passes/fuse/ScoreFactors.h"
+
+#include "dialects/stablehlo/Converted.h"
 #include "dialects/stablehlo/Sums.h"
 #include "dialects/stablehlo/TensorTypes.h"
-
-#include "mlir/IR/Matchers.h"
 
 namespace tessera::fuse {
 
 using namespace mlir;
 using namespace tessera::stablehlo;
 using Dims = ScorePlane::Dims;
+using Factors = ScoreFactors;
 
 namespace {
 
 constexpr int none = ScorePlane::none,
               inner = 1 << 20; // the dimension that a value's elements are of
-
-bool isZero(Value value) {
-  auto constant = value.getDefiningOp<ConstantOp>();
-  if (!constant) {
-    auto broadcast = value.getDefiningOp<BroadcastInDimOp>();
-    return broadcast && isZero(broadcast.getOperand());
-  }
-  auto splat = dyn_cast<SplatElementsAttr>(constant.getValue());
-  return splat && isa<FloatType>(splat.getElementType()) && splat.getSplatValue<APFloat>().isZero();
-}
-
-// What a value of pairs is the product of.
-struct Factors {
-  llvm::MapVector<Value, int> pairs; // with their exponents
-  struct OfRow {
-    Value value;
-    Dims dims;
-    int exponent;
-  };
-  std::vector<OfRow> rows;
-  bool isNegative = false;
-};
-
-// Values of pairs as sums of products.
-class Decomposer {
-public:
-  explicit Decomposer(const ScorePlane &plane) : plane(plane) {}
-
-  std::vector<Factors> termsOf(Value value, const Dims &dims) {
-    Operation *op = value.getDefiningOp();
-    auto operand = [&](unsigned i) {
-      const Dims *own = plane.dimsOf(op->getOperand(i));
-      return termsOf(op->getOperand(i), own ? *own : dims);
-    };
-    if (isa_and_nonnull<ConvertOp>(op) && isFloat(op->getOperand(0)) && isFloat(value))
-      return operand(0);
-    if (isa_and_nonnull<TransposeOp, ReshapeOp>(op) && plane.dimsOf(op->getOperand(0)))
-      return operand(0);
-    if (isa_and_nonnull<NegOp>(op))
-      return negated(operand(0));
-    if (isa_and_nonnull<AddOp>(op))
-      return joined(operand(0), operand(1));
-    if (isa_and_nonnull<SubtractOp>(op))
-      return joined(operand(0), negated(operand(1)));
-    if (isa_and_nonnull<MulOp>(op))
-      return products(operand(0), operand(1), 1);
-    if (isa_and_nonnull<DivOp>(op))
-      if (std::vector<Factors> by = operand(1); by.size() == 1)
-        return products(operand(0), by, -1);
-    if (isa_and_nonnull<SelectOp>(op) && isZero(op->getOperand(2))) {
-      std::vector<Factors> terms = operand(1);
-      for (Factors &term : terms)
-        term.pairs[op->getOperand(0)] += 1;
-      return terms;
-    }
-    Factors factors;
-    if (!addRow(value, dims, factors))
-      factors.pairs[value] += 1;
-    return {factors};
-  }
-
-private:
-  static bool isFloat(Value value) { return isa<FloatType>(typeOf(value).getElementType()); }
-
-  static std::vector<Factors> negated(std::vector<Factors> terms) {
-    for (Factors &term : terms)
-      term.isNegative ^= true;
-    return terms;
-  }
-  static std::vector<Factors> joined(std::vector<Factors> terms, std::vector<Factors> others) {
-    llvm::append_range(terms, others);
-    return terms;
-  }
-  static std::vector<Factors> products(const std::vector<Factors> &left,
-                                       const std::vector<Factors> &right, int exponent) {
-    constexpr size_t most = 8;
-    std::vector<Factors> terms;
-    for (const Factors &x : left)
-      for (const Factors &y : right) {
-        Factors &term = terms.emplace_back(x);
-        for (auto [value, own] : y.pairs)
-          term.pairs[value] += exponent * own;
-        for (const Factors::OfRow &row : y.rows)
-          term.rows.push_back({row.value, row.dims, exponent * row.exponent});
-        term.isNegative ^= y.isNegative;
-        if (terms.size() > most)
-          return terms;
-      }
-    return terms;
-  }
-
-  bool addRow(Value value, const Dims &dims, Factors &factors) {
-    if (auto broadcast = value.getDefiningOp<BroadcastInDimOp>()) {
-      Dims own;
-      for (auto [d, to] : llvm::enumerate(broadcast.getBroadcastDimensions()))
-        own.push_back(shapeOf(broadcast.getOperand())[d] == 1 ? none : dims[to]);
-      if (llvm::any_of(own, [&](int dim) { return plane.isKey(dim); }))
-        return false;
-      factors.rows.push_back({broadcast.getOperand(), own, 1});
-      return true;
-    }
-    auto constant = value.getDefiningOp<ConstantOp>();
-    if (!constant || !isa<SplatElementsAttr>(constant.getValue()))
-      return false;
-    factors.rows.push_back({value, {}, 1});
-    return true;
-  }
-
-  const ScorePlane &plane;
-};
 
 // Writes ops on arrays whose dimensions are known.
 class Rewriter {
@@ -155,10 +47,7 @@ public:
     return TransposeOp::create(b, loc, typeOf(value).clone(to), value, from);
   }
 
-  Value widened(Value value) {
-    auto type = RankedTensorType::get(shapeOf(value), b.getF32Type());
-    return typeOf(value) == type ? value : ConvertOp::create(b, loc, type, value);
-  }
+  Value widened(Value value) { return converted(b, loc, value, b.getF32Type()); }
 
   // A row's factor as an array of all rows.
   Value ofRows(const Factors::OfRow &factor, const Dims &rows) {
@@ -224,9 +113,8 @@ public:
     if (!isComplete(made.dims, order))
       return fail("its results have several dimensions for each query");
     Value result;
-    for (const Factors &term : termsOf(sum->getOperand(0))) {
-      Factors ratio;
-      Value known = quotientOf(term, ratio, [&] {
+    for (const Factors &term : termsOf(plane, sum->getOperand(0))) {
+      Value known = sumOf(term, rows, [&] {
         if (!made.sumsOfProducts)
           made.sumsOfProducts =
               write.sumOfProducts(write.widened(write.arranged(gradient, ofGradient, order)),
@@ -236,7 +124,6 @@ public:
       if (!known)
         return fail("the sum in its softmax's gradient is of more than its probabilities and the "
                     "gradient of its result");
-      known = times(known, ratio, rows);
       result = result
                    ? AddOp::create(b, sum.getLoc(), result.getType(), result, known)->getResult(0)
                    : known;
@@ -263,9 +150,9 @@ private:
   // last are zero there, and are not in the sum.
   Value factorOfTerms() const {
     for (Value value = factor->factor();;) {
-      Factors ratio;
-      if (llvm::any_of(termsOf(sum->getOperand(0)),
-                       [&](const Factors &term) { return isOfGradientAnd(value, term, ratio); }))
+      if (llvm::any_of(termsOf(plane, sum->getOperand(0)), [&](const Factors &term) {
+            return overGradientAnd(value, term).has_value();
+          }))
         return value;
       auto select = value.getDefiningOp<SelectOp>();
       if (!select || !isZero(select->getOperand(2)) || !plane.dimsOf(select->getOperand(1)))
@@ -274,14 +161,14 @@ private:
     }
   }
 
-  // Whether a term is the gradient's product times this factor, but for what is of rows alone.
-  bool isOfGradientAnd(Value value, const Factors &term, Factors &ratio) const {
-    std::vector<Factors> terms = termsOf(value);
+  // What a term is more than the gradient's product times this factor, where that is of rows alone.
+  std::optional<Factors> overGradientAnd(Value value, const Factors &term) const {
+    std::vector<Factors> terms = termsOf(plane, value);
     if (terms.size() != 1)
-      return false;
+      return std::nullopt;
     Factors both = terms[0];
     both.pairs[plane.products[1]->getResult(0)] += 1;
-    return divide(term, both, ratio);
+    return quotientOfRows(term, both);
   }
 
   Value forwardResult(Dims &dims) const {
@@ -404,52 +291,25 @@ private:
     return own == order;
   }
 
-  std::vector<Factors> termsOf(Value value) const {
-    return Decomposer(plane).termsOf(value, *plane.dimsOf(value));
-  }
-
-  // The sum over keys of a term but for what is of rows alone, which `ratio` gets; null where it is not
-  // known.
-  Value quotientOf(const Factors &term, Factors &ratio, llvm::function_ref<Value()> sumOfProducts) {
-    if (isOfGradientAnd(made.factor, term, ratio))
-      return sumOfProducts();
+  // The sum over keys of a term; null where it is not known.
+  Value sumOf(const Factors &term, const Dims &rows, llvm::function_ref<Value()> sumOfProducts) {
+    if (std::optional<Factors> ratio = overGradientAnd(made.factor, term))
+      return times(sumOfProducts(), *ratio, rows);
     for (ReduceOp other : plane.sums) {
-      std::vector<Factors> summed = termsOf(other->getOperand(0));
+      std::vector<Factors> summed = termsOf(plane, other->getOperand(0));
       bool isSum = isa<AddOp>(other.getBody().front().front());
-      if (!isSum || plane.isOfGradient(other->getOperand(0)) || summed.size() != 1 ||
-          !divide(term, summed[0], ratio))
+      if (!isSum || plane.isOfGradient(other->getOperand(0)) || summed.size() != 1)
+        continue;
+      std::optional<Factors> ratio = quotientOfRows(term, summed[0]);
+      if (!ratio)
         continue;
       Dims dims;
       for (auto [d, dim] : llvm::enumerate(*plane.dimsOf(other->getOperand(0))))
         if (!llvm::is_contained(other.getDimensions(), static_cast<int64_t>(d)))
           dims.push_back(dim);
-      return write.widened(write.arranged(other->getResult(0), dims, plane.rowDims()));
+      return times(write.widened(write.arranged(other->getResult(0), dims, rows)), *ratio, rows);
     }
     return {};
-  }
-
-  // One product by another one; false where more than what is of rows is left.
-  static bool divide(Factors above, const Factors &below, Factors &ratio) {
-    ratio = {};
-    for (auto [value, exponent] : below.pairs)
-      above.pairs[value] -= exponent;
-    if (llvm::any_of(above.pairs, [](auto pair) { return pair.second != 0; }))
-      return false;
-    ratio.isNegative = above.isNegative != below.isNegative;
-    auto add = [&](const Factors::OfRow &factor, int exponent) {
-      auto same = llvm::find_if(ratio.rows, [&](const Factors::OfRow &other) {
-        return other.value == factor.value && other.dims == factor.dims;
-      });
-      if (same == ratio.rows.end())
-        ratio.rows.push_back({factor.value, factor.dims, exponent});
-      else
-        same->exponent += exponent;
-    };
-    for (const Factors::OfRow &factor : above.rows)
-      add(factor, factor.exponent);
-    for (const Factors::OfRow &factor : below.rows)
-      add(factor, -factor.exponent);
-    return true;
   }
 
   Value times(Value result, const Factors &ratio, const Dims &rows) {
@@ -477,7 +337,7 @@ private:
     result = write.arranged(result, rows, order);
     if (shapeOf(result) != type.getShape())
       result = ReshapeOp::create(b, sum.getLoc(), typeOf(result).clone(type.getShape()), result);
-    return typeOf(result) == type ? result : ConvertOp::create(b, sum.getLoc(), type, result);
+    return converted(b, sum.getLoc(), result, type.getElementType());
   }
 
   const ScorePlane &plane;

@@ -4,6 +4,7 @@
 #include "passes/fuse/SplitColumnSums.h"
 
 #include "dialects/stablehlo/Combiner.h"
+#include "dialects/stablehlo/Converted.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/Sums.h"
 #include "dialects/stablehlo/TensorTypes.h"
@@ -28,13 +29,6 @@ static Type addedAs(Type type) {
   if (type.isF32() || type.isF64())
     return type;
   return type.isBF16() || type.isF16() ? Float32Type::get(type.getContext()) : Type();
-}
-
-static Value widened(OpBuilder &b, Location loc, Value value, Type element) {
-  RankedTensorType type = typeOf(value);
-  return type.getElementType() == element
-             ? value
-             : ConvertOp::create(b, loc, type.clone(element), value).getResult();
 }
 
 static Value partsOf(OpBuilder &b, Location loc, Value operand, const fusion::ColumnParts &parts) {
@@ -73,17 +67,17 @@ static void split(ReduceOp op) {
     return;
   OpBuilder b(op);
   Location loc = op.getLoc();
-  Value made = partsOf(b, loc, widened(b, loc, operand, element), *parts);
+  Value made = partsOf(b, loc, converted(b, loc, operand, element), *parts);
   for (NamedAttribute attr : op->getDiscardableAttrs()) // of what is noted, parts are the op
     if (Operation *first = made.getDefiningOp(); !first->hasAttr(attr.getName()))
       first->setAttr(attr.getName(), attr.getValue());
   auto sum =
       ReduceOp::create(b, loc, TypeRange{result.clone(element)}, made,
-                       widened(b, loc, op.getInitValues().front(), element), op.getDimensions());
+                       converted(b, loc, op.getInitValues().front(), element), op.getDimensions());
   fillWithSum(b, loc, sum.getBody(), element);
   if (parts->summed > 1)
     setSummed(sum, parts->summed);
-  Value whole = widened(b, loc, sum->getResult(0), result.getElementType());
+  Value whole = converted(b, loc, sum->getResult(0), result.getElementType());
   op->replaceAllUsesWith(ValueRange(whole));
   op.erase();
 }

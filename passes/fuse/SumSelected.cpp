@@ -2,11 +2,11 @@
 // the sign of one that is zero. Passes.td shows an example.
 #include "dialects/stablehlo/Combiner.h"
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/stablehlo/Sums.h"
 #include "dialects/stablehlo/TensorTypes.h"
 #include "passes/fuse/Passes.h"
 #include "passes/fuse/Rewriting.h"
 
-#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -72,10 +72,6 @@ private:
 };
 
 } // namespace
-
-static bool isZero(Value value) {
-  return matchPattern(value, m_AnyZeroFloat()) || matchPattern(value, m_Zero());
-}
 
 // What numbers the places of rows along `dim`: an iota, also one that is broadcast.
 static bool numbersPlaces(Value value, int64_t dim) {

@@ -17,6 +17,7 @@
 
 #include "dialects/comm/Collective.h"
 #include "dialects/stablehlo/Computations.h"
+#include "dialects/stablehlo/Converted.h"
 #include "dialects/stablehlo/RunningReduction.h"
 #include "dialects/stablehlo/TensorTypes.h"
 #include "dialects/tessera/Marks.h"
@@ -157,11 +158,6 @@ private:
   Value place; // mine in the order of the scan
 };
 
-// The array with elements of another type.
-Value converted(Localizer &l, Value array, Type element) {
-  return stablehlo::ConvertOp::create(l.b, l.loc, typeOf(array).clone(element), array);
-}
-
 bool isNarrow(Value array) {
   Type element = typeOf(array).getElementType();
   return element.isBF16() || element.isF16();
@@ -178,7 +174,8 @@ bool areNarrowSums(stablehlo::ReduceWindowOp op, ValueRange running) {
 SmallVector<Value> widened(Localizer &l, ValueRange arrays) {
   SmallVector<Value> wide;
   for (Value array : arrays)
-    wide.push_back(isNarrow(array) ? converted(l, array, l.b.getF32Type()) : array);
+    wide.push_back(isNarrow(array) ? stablehlo::converted(l.b, l.loc, array, l.b.getF32Type())
+                                   : array);
   return wide;
 }
 
@@ -221,8 +218,7 @@ SmallVector<Value> acrossShards(Localizer &l, stablehlo::ReduceWindowOp op, Valu
   SmallVector<Value> wide = widened(l, running), first = widened(l, starts);
   SmallVector<Value> sums = scanned(l, add, wide, first, dim, forward, axes);
   for (auto [sum, own] : llvm::zip_equal(sums, running))
-    if (isNarrow(own))
-      sum = converted(l, sum, typeOf(own).getElementType());
+    sum = stablehlo::converted(l.b, l.loc, sum, typeOf(own).getElementType());
   return sums;
 }
 

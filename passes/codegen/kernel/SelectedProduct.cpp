@@ -1,18 +1,13 @@
 #include "passes/codegen/kernel/SelectedProduct.h"
 
 #include "dialects/stablehlo/Combiner.h"
+#include "dialects/stablehlo/Sums.h"
 #include "dialects/stablehlo/TensorTypes.h"
-#include "mlir/IR/Matchers.h"
 #include "passes/codegen/kernel/GraphBuilder.h"
 
 namespace tessera::codegen {
 
 using namespace tessera::stablehlo;
-
-static bool isZero(mlir::Value value) {
-  return mlir::matchPattern(value, mlir::m_AnyZeroFloat()) ||
-         mlir::matchPattern(value, mlir::m_Zero());
-}
 
 DotGeneralOp selectedProduct(ReduceOp op) {
   if (op.getInputs().size() != 1 || op.getDimensions().size() != 1 ||

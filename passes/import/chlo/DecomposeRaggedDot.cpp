@@ -4,6 +4,7 @@
 
 #include "dialects/chlo/ChloOps.h"
 #include "dialects/sdy/KeepSharding.h"
+#include "dialects/stablehlo/Converted.h"
 #include "dialects/stablehlo/Sums.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/OpsWithin.h"
@@ -91,13 +92,7 @@ Value RaggedDot::groupEnds(Value sizes, int64_t d, bool withOwn) {
   return stablehlo::sumOver(b, loc, kept, d);
 }
 
-Value RaggedDot::sizesAsIndex() {
-  auto given = op.getGroupSizes().getType();
-  if (given.getElementType() == index)
-    return op.getGroupSizes();
-  return stablehlo::ConvertOp::create(b, loc, RankedTensorType::get(given.getShape(), index),
-                                      op.getGroupSizes());
-}
+Value RaggedDot::sizesAsIndex() { return stablehlo::converted(b, loc, op.getGroupSizes(), index); }
 
 // The number of each row's group, that of groups for rows past the last one: of the groups that end
 // before the row. `shape`: that of group_sizes with rows in the place of groups.

@@ -3,10 +3,10 @@
 #include "passes/import/Passes.h"
 
 #include "dialects/sdy/KeepSharding.h"
+#include "dialects/stablehlo/Converted.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
-#include "passes/import/Converted.h"
 #include "passes/import/computations/ElementComputations.h"
 #include "passes/import/loops/CountedLoop.h"
 
@@ -61,10 +61,10 @@ void loopOver(stablehlo::ReduceOp op) {
        llvm::zip_equal(op.getInputs(), op.getInitValues(), op.getResults())) {
     auto element = cast<RankedTensorType>(result.getType()).getElementType();
     Value turned = stablehlo::TransposeOp::create(b, loc, input, order);
-    rows.push_back(converted(b, loc, reshape(b, loc, turned, {trips, width}), element));
-    carried.push_back(
-        stablehlo::BroadcastInDimOp::create(b, loc, RankedTensorType::get({width}, element),
-                                            converted(b, loc, init, element), ArrayRef<int64_t>{}));
+    rows.push_back(stablehlo::converted(b, loc, reshape(b, loc, turned, {trips, width}), element));
+    carried.push_back(stablehlo::BroadcastInDimOp::create(
+        b, loc, RankedTensorType::get({width}, element),
+        stablehlo::converted(b, loc, init, element), ArrayRef<int64_t>{}));
   }
   if (trips > 0 && width > 0) {
     stablehlo::WhileOp loop = countedLoop(b, loc, carried, trips);

@@ -1,11 +1,11 @@
 // Writes operations that say the same as a more general one in that one's words.
 // Passes.td shows an example.
-#include "passes/import/Converted.h"
 #include "passes/import/Passes.h"
 
 #include "dialects/sdy/KeepSharding.h"
 #include "dialects/sdy/SdyAttrs.h"
 #include "dialects/stablehlo/Computations.h"
+#include "dialects/stablehlo/Converted.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/Sums.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -241,7 +241,7 @@ void widenReduced(Operation *op) {
   size_t count = op->getNumResults();
   for (auto [i, operand] : llvm::enumerate(op->getOpOperands())) {
     Type to = cast<RankedTensorType>(op->getResult(i % count).getType()).getElementType();
-    operand.set(import::converted(b, op->getLoc(), operand.get(), to));
+    operand.set(stablehlo::converted(b, op->getLoc(), operand.get(), to));
   }
 }
 

@@ -4,12 +4,12 @@
 
 #include "dialects/comm/CommOps.h"
 #include "dialects/stablehlo/Constraints.h"
+#include "dialects/stablehlo/Converted.h"
 #include "dialects/stablehlo/ShapeInference.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/Sums.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/TypeUtilities.h"
-#include "passes/import/Converted.h"
 #include "passes/import/types/DropValues.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -32,7 +32,7 @@ Value zeros(OpBuilder &b, Location loc, Type type) {
 
 Value splat(OpBuilder &b, Location loc, Type type, Value scalar) {
   // A computation may be in a wider type than the values that it starts from.
-  scalar = import::converted(b, loc, scalar, getElementTypeOrSelf(type));
+  scalar = stablehlo::converted(b, loc, scalar, getElementTypeOrSelf(type));
   return stablehlo::BroadcastInDimOp::create(b, loc, type, scalar, ArrayRef<int64_t>());
 }
 
@@ -92,7 +92,7 @@ Values results(OpBuilder &b, Operation *op) {
         Values inputs;
         if (isEmpty(update.getType()))
           for (auto [input, type] : llvm::zip(op->getOperands(), op->getResultTypes()))
-            inputs.push_back(import::converted(b, loc, input, getElementTypeOrSelf(type)));
+            inputs.push_back(stablehlo::converted(b, loc, input, getElementTypeOrSelf(type)));
         return inputs;
       })
       .Case([&](stablehlo::ConcatenateOp concatenate) {

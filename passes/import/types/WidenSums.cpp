@@ -1,11 +1,11 @@
 // Adds up in f32 what a program adds up in floats of 8 bits and fewer, and rounds each sum to them.
 // Passes.td shows an example.
-#include "passes/import/Converted.h"
 #include "passes/import/Passes.h"
 
 #include "dialects/sdy/KeepSharding.h"
 #include "dialects/sdy/PlainData.h"
 #include "dialects/stablehlo/Combiner.h"
+#include "dialects/stablehlo/Converted.h"
 #include "dialects/stablehlo/StablehloOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -35,7 +35,7 @@ void widen(Value value) {
 void round(OpBuilder &b, Value result) {
   Type narrow = getElementTypeOrSelf(result.getType());
   widen(result);
-  Value rounded = import::converted(b, result.getLoc(), result, narrow);
+  Value rounded = stablehlo::converted(b, result.getLoc(), result, narrow);
   sdy::keepSharding(result, rounded);
   result.replaceAllUsesExcept(rounded, rounded.getDefiningOp());
 }
@@ -59,7 +59,7 @@ void widenReduction(Operation *op) {
       continue;
     for (unsigned at : {unsigned(i), unsigned(i) + count}) {
       op->setOperand(
-          at, import::converted(before, op->getLoc(), op->getOperand(at), before.getF32Type()));
+          at, stablehlo::converted(before, op->getLoc(), op->getOperand(at), before.getF32Type()));
       widen(computation.getArgument(at));
     }
     widen(computation.getTerminator()->getOperand(i));

@@ -9,7 +9,7 @@ STRIPS = "passes/codegen/cpu/AttentionStrips.cpp"
 RANGE = "passes/codegen/cpu/KeyRange.cpp"
 LOOPS = "passes/codegen/kernel/AttentionLoops.cpp"
 LIMITS = "passes/codegen/kernel/KeyLimits.cpp"
-SUM = "passes/fuse/SoftmaxSum.cpp"
+FACTORS = "passes/fuse/ScoreFactors.cpp"
 
 MUTANTS = [
     mutant("attention.pairs-of-values-in-their-order", STRIPS,
@@ -72,14 +72,14 @@ MUTANTS = [
     mutant("attention.block-of-all-queries", BACKWARD,
            "product->multiplyInto(m0, n0, ⟦placeOf(i, m0, n0)⟧, plan.stride);", "placeOf(i, blockLow, n0)",
            "the gradient: products of a block's second tile lie where those of the first do"),
-    mutant("attention.dropout-not-in-the-sum", SUM,
+    mutant("attention.dropout-not-in-the-sum", FACTORS,
            "for (Factors &term : terms) ⟦term.pairs[op->getOperand(0)] += 1;⟧", ";",
            "the gradient of dropout: the sum over keys is divided by one without its selection"),
-    mutant("attention.sign-of-the-sum", SUM,
+    mutant("attention.sign-of-the-sum", FACTORS,
            "ratio.isNegative = ⟦above.isNegative != below.isNegative⟧;", "false",
            "the gradient: a sum over keys that is subtracted elsewhere keeps the sign of the result's"),
-    mutant("attention.rows-multiplied-twice", SUM,
-           "for (const Factors::OfRow &factor : below.rows) add(factor, ⟦-factor.exponent⟧);", "factor.exponent",
+    mutant("attention.rows-multiplied-twice", FACTORS,
+           "for (const ScoreFactors::OfRow &factor : below.rows) add(factor, ⟦-factor.exponent⟧);", "factor.exponent",
            "the gradient: what is of rows alone is multiplied where it is to be divided by"),
     mutant("attention.copies-of-the-second-strip", FORWARD,
            "scores.packKeys(⟦strip.low⟧, strip.high);", "e.i64(0)",

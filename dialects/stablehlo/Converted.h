@@ -3,10 +3,10 @@
 
 #include "mlir/IR/Builders.h"
 
-namespace tessera::import {
+namespace tessera::stablehlo {
 
 /// A tensor's elements as `element`: itself where they are.
 mlir::Value converted(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value,
                       mlir::Type element);
 
-} // namespace tessera::import
+} // namespace tessera::stablehlo
