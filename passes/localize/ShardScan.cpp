@@ -163,11 +163,15 @@ bool isNarrow(Value array) {
   return element.isBF16() || element.isF16();
 }
 
-// Whether what is added up has types so narrow that their sums are made in f32.
-bool areNarrowSums(stablehlo::ReduceWindowOp op, ValueRange running) {
-  SmallVector<ReductionKind> kinds = stablehlo::runningKinds(op);
-  return llvm::any_of(running, isNarrow) &&
-         kinds == SmallVector<ReductionKind>(running.size(), ReductionKind::Sum);
+// Whether an operation of two numbers rounds its result.
+bool rounds(ReductionKind kind) {
+  return kind == ReductionKind::Sum || kind == ReductionKind::Product;
+}
+
+// Whether these are sums and products, some of types so narrow that they are made in f32.
+bool areNarrow(ArrayRef<ReductionKind> kinds, ValueRange running) {
+  return kinds.size() == running.size() && llvm::all_of(kinds, rounds) &&
+         llvm::any_of(running, isNarrow);
 }
 
 // Narrow arrays as f32.
@@ -200,26 +204,27 @@ SmallVector<Value> scanned(Localizer &l, Combine combine, ValueRange running, Va
 SmallVector<Value> acrossShards(Localizer &l, stablehlo::ReduceWindowOp op, ValueRange running,
                                 ValueRange starts, int64_t dim, bool forward,
                                 ArrayRef<sharding::AxisRef> axes) {
-  if (!areNarrowSums(op, running))
+  SmallVector<ReductionKind> kinds = stablehlo::runningKinds(op);
+  if (!areNarrow(kinds, running))
     return scanned(
         l,
         [&](ValueRange arrays) {
           return stablehlo::appliedToArrays(l.b, op.getBody().front(), arrays);
         },
         running, starts, dim, forward, axes);
-  // Rounded once a shard's own sums, and once what comes of them: not at each shard that they go past.
-  auto add = [&](ValueRange arrays) {
-    SmallVector<Value> sums;
-    for (auto [before, own] :
-         llvm::zip_equal(arrays.take_front(running.size()), arrays.drop_front(running.size())))
-      sums.push_back(binary(l, "add", before, own));
-    return sums;
+  // Rounded once a shard's own results, and once what comes of them: not at each shard that they go past.
+  auto combine = [&](ValueRange arrays) {
+    SmallVector<Value> combined;
+    for (auto [kind, before, own] : llvm::zip_equal(kinds, arrays.take_front(running.size()),
+                                                    arrays.drop_front(running.size())))
+      combined.push_back(binary(l, kind == ReductionKind::Sum ? "add" : "multiply", before, own));
+    return combined;
   };
   SmallVector<Value> wide = widened(l, running), first = widened(l, starts);
-  SmallVector<Value> sums = scanned(l, add, wide, first, dim, forward, axes);
-  for (auto [sum, own] : llvm::zip_equal(sums, running))
-    sum = stablehlo::converted(l.b, l.loc, sum, typeOf(own).getElementType());
-  return sums;
+  SmallVector<Value> results = scanned(l, combine, wide, first, dim, forward, axes);
+  for (auto [result, own] : llvm::zip_equal(results, running))
+    result = stablehlo::converted(l.b, l.loc, result, typeOf(own).getElementType());
+  return results;
 }
 
 } // namespace tessera::localize

@@ -114,3 +114,24 @@ func.func public @two_sums(%x: tensor<12xbf16> {sdy.sharding = #sdy.sharding<@me
   }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>, <@mesh, [{"x"}]>]>} : (tensor<12xbf16>, tensor<12xf32>, tensor<bf16>, tensor<f32>) -> (tensor<12xbf16>, tensor<12xf32>)
   return %0#0, %0#1 : tensor<12xbf16>, tensor<12xf32>
 }
+
+// Products, too, from the end and beside sums.
+// CHECK-LABEL: @narrow_product
+func.func public @narrow_product(%x: tensor<12xf16> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %y: tensor<12xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> (tensor<12xf16> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, tensor<12xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  %c = stablehlo.constant dense<1.000000e+00> : tensor<f16>
+  %d = stablehlo.constant dense<0.000000e+00> : tensor<bf16>
+  // CHECK: %[[W:.*]]:2 = "stablehlo.reduce_window"
+  // CHECK-DAG: %[[P:.*]] = stablehlo.convert %[[W]]#0 : (tensor<3xf16>) -> tensor<3xf32>
+  // CHECK-DAG: %[[F:.*]] = stablehlo.convert %[[W]]#1 : (tensor<3xbf16>) -> tensor<3xf32>
+  // CHECK-NOT: tensor<1xbf16>
+  // CHECK-NOT: tensor<1xf16>
+  // CHECK: stablehlo.multiply %[[P]], %{{.*}} : tensor<3xf32>
+  // CHECK: stablehlo.add %[[F]], %{{.*}} : tensor<3xf32>
+  %0:2 = "stablehlo.reduce_window"(%x, %y, %c, %d) <{window_dimensions = array<i64: 12>, padding = dense<[[0, 11]]> : tensor<1x2xi64>}> ({
+  ^bb0(%a: tensor<f16>, %e: tensor<bf16>, %b: tensor<f16>, %f: tensor<bf16>):
+    %m = stablehlo.multiply %a, %b : tensor<f16>
+    %n = stablehlo.add %e, %f : tensor<bf16>
+    stablehlo.return %m, %n : tensor<f16>, tensor<bf16>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>, <@mesh, [{"x"}]>]>} : (tensor<12xf16>, tensor<12xbf16>, tensor<f16>, tensor<bf16>) -> (tensor<12xf16>, tensor<12xbf16>)
+  return %0#0, %0#1 : tensor<12xf16>, tensor<12xbf16>
+}
