@@ -1,9 +1,10 @@
 #include "include/tessera/container.h"
+#include "runtime/program/BufferPlaces.h"
 #include "runtime/program/Decoded.h"
 #include "runtime/program/Sites.h"
+#include "runtime/program/SlotRanges.h"
 #include <algorithm>
 #include <map>
-#include <tuple>
 
 namespace tessera::runtime {
 
@@ -11,22 +12,17 @@ namespace {
 
 using program::Collective;
 using Space = program::Buffer;
+using Reach = BufferPlaces::Reach;
 using Body = google::protobuf::RepeatedPtrField<program::Instruction>;
-
-// Which buffers an instruction can take.
-enum class Reach { Device, Host, Anywhere };
 
 class Decoder {
 public:
   Decoder(const DecodeContext &context, uint32_t program, const MeshGrid &mesh)
       : context_(context), file_(context.file), number_(program),
-        program_(context.file.programs(static_cast<int>(program))), mesh_(mesh) {}
+        program_(context.file.programs(static_cast<int>(program))), mesh_(mesh), places_(program_) {
+  }
 
   Result<Decoded> run() {
-    isAliased_.resize(program_.inputs_size());
-    for (const auto &output : program_.outputs())
-      if (output.alias())
-        isAliased_[output.alias() - 1] = true;
     if (std::string wrong = sites_.read(program_); !wrong.empty())
       return invalidProgram(wrong);
     out_.sites = sites_.count(Sites::Collective);
@@ -80,81 +76,11 @@ private:
   // has.
   Status addSlot(const program::Buffer &buffer, uint64_t bytes, bool written,
                  Reach reach = Reach::Device) {
-    Slot slot{buffer.space(), buffer.index(), buffer.offset()};
-    uint64_t limit = 0;
-    std::string where;
-    switch (buffer.space()) {
-    case Space::ARENA:
-      limit = program_.arena_bytes();
-      where = "the arena";
-      break;
-    case Space::HOST_ARENA:
-      limit = program_.host_bytes();
-      where = "the host's arena";
-      slot.memory = program::HOST_MEMORY;
-      break;
-    case Space::FILE_ARENA:
-      limit = program_.file_bytes();
-      where = "the file";
-      slot.memory = program::FILE_MEMORY;
-      break;
-    case Space::ARGUMENT: {
-      where = "argument " + std::to_string(buffer.index());
-      if (!function_ || buffer.index() >= static_cast<uint32_t>(function_->arguments_size()))
-        return error(where + " does not exist");
-      const auto &argument = function_->arguments(static_cast<int>(buffer.index()));
-      limit = argument.bytes();
-      if (written && !argument.written())
-        return error("writes to " + where + ", which the function only reads");
-      break;
-    }
-    case Space::CONSTANT:
-      limit = program_.constant_bytes();
-      where = "the constants";
-      if (written)
-        return error("writes to the constants");
-      break;
-    case Space::INPUT:
-    case Space::OUTPUT: {
-      const auto &list = buffer.space() == Space::INPUT ? program_.inputs() : program_.outputs();
-      where =
-          (buffer.space() == Space::INPUT ? "input " : "output ") + std::to_string(buffer.index());
-      if (buffer.index() >= static_cast<uint32_t>(list.size()))
-        return error(where + " does not exist");
-      const auto &parameter = list[static_cast<int>(buffer.index())];
-      limit = static_cast<uint64_t>(localBytes(parameter));
-      slot.memory = parameter.memory();
-      if (buffer.space() == Space::OUTPUT && parameter.alias())
-        slot = {Space::INPUT, static_cast<uint32_t>(parameter.alias() - 1), buffer.offset(),
-                parameter.memory()};
-      else if (buffer.space() == Space::INPUT && written && !mayOverwrite(buffer.index()))
-        return error("writes to " + where + ", which the caller keeps");
-      break;
-    }
-    default:
-      return error("a buffer in an unknown space");
-    }
-    if (slot.memory == program::FILE_MEMORY && reach != Reach::Anywhere)
-      return error("uses a buffer in a file, which only copies that are waited for reach");
-    if (slot.memory == program::HOST_MEMORY && reach == Reach::Device)
-      return error("uses a buffer in the host's memory, which only copies reach");
-    if (buffer.offset() > limit || buffer.bytes() > limit - buffer.offset())
-      return error("bytes " + std::to_string(buffer.offset()) + " to " +
-                   std::to_string(buffer.offset() + buffer.bytes()) + " of " + where +
-                   ", which has " + std::to_string(limit));
-    if (buffer.offset() % container::kAlignment)
-      return error("a buffer at byte " + std::to_string(buffer.offset()) + " of " + where +
-                   ", which is no multiple of " + std::to_string(container::kAlignment));
-    if (bytes && buffer.bytes() < bytes)
-      return error("a buffer of " + std::to_string(buffer.bytes()) + " bytes where " +
-                   std::to_string(bytes) + " are used");
-    out_.slots.push_back(slot);
+    auto slot = places_.slotOf(buffer, bytes, written, reach, function_);
+    if (!slot.ok())
+      return error(slot.status().message());
+    out_.slots.push_back(*slot);
     return {};
-  }
-
-  // Whether the program takes the input over: it is donated, or an output has its buffer.
-  bool mayOverwrite(uint32_t input) const {
-    return program_.inputs(static_cast<int>(input)).donated() || isAliased_[input];
   }
 
   uint32_t nextSlot() const { return static_cast<uint32_t>(out_.slots.size()); }
@@ -305,15 +231,14 @@ private:
                    std::to_string(function.arguments_size()) + " operands, not " +
                    std::to_string(call.operands_size()));
     uint32_t slot = nextSlot();
-    std::vector<Range> ranges;
+    SlotRanges ranges;
     for (int i = 0; i < call.operands_size(); ++i) {
       const auto &argument = function.arguments(i);
       if (Status s = addSlot(call.operands(i), argument.bytes(), argument.written()); !s.ok())
         return s;
-      addRange(ranges, out_.slots.back(), static_cast<int64_t>(argument.bytes()),
-               argument.written());
+      ranges.add(out_.slots.back(), static_cast<int64_t>(argument.bytes()), argument.written());
     }
-    if (const char *wrong = overlap(ranges))
+    if (const char *wrong = ranges.overlap())
       return error("gives function '" + function.name() + "' " + wrong);
     emit({Opcode::Call, call.function(), slot});
     return {};
@@ -361,13 +286,13 @@ private:
     size_t first = out_.slots.size() - static_cast<size_t>(dispatch.operands_size());
     if (Status s = addSlot(scratch, bytes, true); !s.ok())
       return s;
-    std::vector<Range> range;
-    addRange(range, out_.slots.back(), static_cast<int64_t>(scratch.bytes()), true);
+    SlotRanges range;
+    range.add(out_.slots.back(), static_cast<int64_t>(scratch.bytes()), true);
     for (int i = 0; i < dispatch.operands_size(); ++i) {
-      std::vector<Range> both(range);
-      addRange(both, out_.slots[first + static_cast<size_t>(i)],
+      SlotRanges both(range);
+      both.add(out_.slots[first + static_cast<size_t>(i)],
                static_cast<int64_t>(dispatch.operands(i).bytes()), false);
-      if (overlap(both))
+      if (both.overlap())
         return error("gives a kernel the same bytes as an operand and as scratch");
     }
     return {};
@@ -406,44 +331,9 @@ private:
     return {};
   }
 
-  struct Range {
-    int space;
-    uint32_t index;
-    uint64_t begin, end;
-    bool written;
-  };
-  static void addRange(std::vector<Range> &ranges, const Slot &at, int64_t bytes, bool written) {
-    bool isNumbered =
-        at.space == Space::INPUT || at.space == Space::OUTPUT || at.space == Space::ARGUMENT;
-    if (bytes)
-      ranges.push_back(
-          {at.space, isNumbered ? at.index : 0, at.offset, at.offset + bytes, written});
-  }
-
-  // What is wrong with the ranges that something works on at once; null for nothing.
-  static const char *overlap(std::vector<Range> &ranges) {
-    std::sort(ranges.begin(), ranges.end(), [](const Range &a, const Range &b) {
-      return std::tie(a.space, a.index, a.begin) < std::tie(b.space, b.index, b.begin);
-    });
-    uint64_t readEnd = 0, writtenEnd = 0; // of what begins before, in one buffer
-    for (size_t i = 0; i < ranges.size(); ++i) {
-      const Range &range = ranges[i];
-      if (i &&
-          std::tie(ranges[i - 1].space, ranges[i - 1].index) != std::tie(range.space, range.index))
-        readEnd = writtenEnd = 0;
-      if (range.written && range.begin < writtenEnd)
-        return "two results to the same place";
-      if (range.begin < (range.written ? readEnd : writtenEnd))
-        return "a result over an operand";
-      uint64_t &end = range.written ? writtenEnd : readEnd;
-      end = std::max(end, range.end);
-    }
-    return nullptr;
-  }
-
   // Peers read operands while results are written: only an all-reduce may use one buffer for both.
   Status checkOverlap(const CollectivePlan &plan, uint32_t slot) const {
-    std::vector<Range> ranges;
+    SlotRanges ranges;
     auto count = static_cast<uint32_t>(plan.transfers.size());
     for (uint32_t i = 0; i < count; ++i) {
       const Slot &from = out_.slots[slot + i], &to = out_.slots[slot + count + i];
@@ -451,10 +341,10 @@ private:
                      (from.space == Space::ARENA || from.index == to.index) &&
                      from.offset == to.offset;
       if (!inPlace)
-        addRange(ranges, from, plan.transfers[i].operandBytes, false);
-      addRange(ranges, to, plan.transfers[i].resultBytes, true);
+        ranges.add(from, plan.transfers[i].operandBytes, false);
+      ranges.add(to, plan.transfers[i].resultBytes, true);
     }
-    if (const char *wrong = overlap(ranges))
+    if (const char *wrong = ranges.overlap())
       return error(std::string(nameOf(plan.kind)) + " writes " + wrong);
     return {};
   }
@@ -528,6 +418,7 @@ private:
   const uint32_t number_;
   const program::Program &program_;
   const MeshGrid &mesh_;
+  const BufferPlaces places_;
   Decoded out_;
   uint32_t location_ = 0;
   const program::Function *function_ = nullptr; // whose body it is; null: the program's own
@@ -535,7 +426,6 @@ private:
   Sites sites_;
   std::unordered_map<uint32_t, uint32_t> groupSetOfSite_;
   std::map<std::string, uint32_t> groupSetOf_;
-  std::vector<bool> isAliased_; // by input
 };
 
 } // namespace
