@@ -37,3 +37,12 @@ def vectors_that_end_within_an_access(x, y, z, u, v, w):
 @program((31,), (3,), (7,), (15, 2), dtypes=("int32", "float32", "uint8", "float64"))
 def few_elements(x, y, z, w):
     return x.sum(), everywhere(y.sum(), y), z.max(), everywhere(w.sum(1, keepdims=True), w)
+
+
+@program((31, 2), (5, 40), (12, 9), (8,), (3, 3000), dtypes=("int32", "int32", "float32", "float32", "int32"))
+def elements_that_the_row_names(x, y, table, names, z):
+    """What other threads have brought of the row, or a sum of it, says which element of an operand is read."""
+    at = lambda array, *index: array.at[index].get(mode="promise_in_bounds")  # as the gather clamps it
+    pairs = jnp.where(((x >= 0) & (x <= 40)).all(1), at(table, x[:, 0], x[:, 1]), 0)
+    highest = at(names, y.max(1)) * at(names, y[:, 3])
+    return pairs, y.sum(1) + at(names, y[:, 5]), y + highest[:, None], z.sum(1) + at(names, z[:, 2999])

@@ -282,13 +282,12 @@ private:
 
   // What operands have one element of for each row is read by one thread each.
   bool readValues() {
-    auto isRead = [](Node *node) { return node->op == Op::Load; };
-    if (llvm::none_of(values, [&](auto &value) { return isRead(value.first); }))
+    if (llvm::none_of(values, [&](auto &value) { return values.isRead(value.first); }))
       return false;
     e.openIf(b.CreateICmpSLT(function.thread, here));
     openRow(function.thread, rowOf(function.thread));
     for (auto [node, number] : values)
-      if (isRead(node))
+      if (values.isRead(node))
         storeValue(node, e.emit(node), function.thread);
     closeItem(e);
     e.closeLoop();
@@ -310,7 +309,7 @@ private:
       e.openIf(b.CreateICmpSLT(function.thread, here));
     Value last = b.CreateNSWSub(e.i64(count), e.i64(1));
     openRow(local, b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, rowOf(local), last));
-    useValues(local, [](Node *node) { return node->op == Op::Load; });
+    useValues(local, [&](Node *node) { return values.isRead(node); });
     Value sums = b.CreateGEP(
         b.getInt8Ty(), space,
         b.CreateNSWAdd(e.i64(teams.sumsAt()), b.CreateNSWMul(local, e.i64(teams.sumPitch))));
@@ -333,7 +332,7 @@ private:
     }
     llvm::SmallVector<std::pair<Node *, Value>> found;
     for (auto [node, number] : values)
-      if (node->op != Op::Load)
+      if (!values.isRead(node))
         found.push_back({node, e.emit(node)});
     if (teams.threads > 1)
       e.openIf(b.CreateICmpEQ(thread, e.i64(0)));

@@ -23,7 +23,9 @@ RowValues::RowValues(const NestGraph &nest, llvm::ArrayRef<Node *> live) : rows(
 void RowValues::findIn(const Graph &graph, Node *node) {
   bool isLoad = node->op == Op::Load && isOfRow(node) && node->deps &&
                 graph.buffers[node->buffer()].source == BufferInfo::Argument;
-  if (isLoad)
+  if (isLoad && waitsForRow(graph, node))
+    late.insert(node);
+  else if (isLoad)
     add(node);
   if (node->local || isOfRow(node))
     return;
@@ -38,6 +40,16 @@ void RowValues::findIn(const Graph &graph, Node *node) {
     llvm::for_each(sum->inputs, use);
     llvm::for_each(sum->inits, use);
   }
+}
+
+// Elements of it that are kept, or its sums, say which element is read, or whether one is.
+bool RowValues::waitsForRow(const Graph &graph, const Node *load) const {
+  llvm::SmallVector<Node *> decides{load->mask};
+  llvm::append_range(decides, llvm::make_first_range(load->index->nodes));
+  return llvm::any_of(Graph::reachable(decides), [&](Node *node) {
+    return node->op == Op::Keep || isSum(node) ||
+           (node->op == Op::Load && graph.buffers[node->buffer()].source == BufferInfo::Scratch);
+  });
 }
 
 void RowValues::addUsed(Node *used) {

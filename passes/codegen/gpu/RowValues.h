@@ -19,6 +19,9 @@ public:
   bool isOfRow(const Node *node) const { return !node->local && !(node->deps & ~rows); }
   bool isSum(const Node *node) const { return node->op == Op::Reduced && isOfRow(node); }
 
+  // What operands have, where nothing of the row says which element: it is read before the row is there.
+  bool isRead(Node *node) const { return node->op == Op::Load && !late.contains(node); }
+
   // Each has a number, the first one 0.
   int64_t count() const { return static_cast<int64_t>(numbers.size()); }
   int64_t numberOf(Node *node) const { return numbers.lookup(node); }
@@ -27,11 +30,13 @@ public:
 
 private:
   void findIn(const Graph &graph, Node *node);
+  bool waitsForRow(const Graph &graph, const Node *load) const;
   void add(Node *node);
   void addUsed(Node *used);
   bool dependsOnRows(Node *node) const;
 
   llvm::MapVector<Node *, int64_t> numbers;
+  llvm::DenseSet<Node *> late; // loads that wait for the row
 };
 
 } // namespace tessera::codegen::gpu
