@@ -334,6 +334,18 @@ def running_sums_of_short_rows(x, y, z, u, v, w, a):
             jnp.cumsum(w, 1), jnp.cumsum(a, 1), jnp.cumsum(u, 0), jnp.cumsum(w.reshape(20, 60, 10), 1))
 
 
+@program((2, 70, 40), (300, 5), (1, 4200), (2, 250, 8), (2, 250, 8), (1, 4200), dtypes=("float32", "bfloat16", "float32", "float64", "float64", "bool"))
+def scans_of_several_arrays(x, y, z, v, w, flags):
+    """Ladders of jax.lax.associative_scan: chunks of fewer columns, and of fewer levels, as more arrays share a block's memory."""
+    linear = lambda p, q: (p[0] * q[0], q[0] * p[1] + q[1])
+    segments = lambda p, q: (p[0] | q[0], jnp.where(q[0], q[1], p[1] + q[1]))
+    matrices = lambda p, q: (p[0] * q[0], p[1] + p[0] * q[1], p[2] * q[2])
+    scan = lambda f, arrays, axis, reverse=False: lax.associative_scan(f, arrays, axis=axis, reverse=reverse)
+    waves = (v + 1j * w, w + 1j * v)
+    return (*scan(linear, (x, x + 1), 1), scan(linear, (y, y * 2), 0, True)[1], *scan(segments, (flags, z), 1), scan(segments, (flags[:, :200], z[:, :200]), 1)[1],
+            scan(linear, waves, 1)[1], *scan(matrices, (v, w, v + w), 1), scan(linear, tuple(a.reshape(2, 2000) for a in waves), 1, True)[0])
+
+
 @program((3, 90), (2, 40), dtypes="int8")
 def running_extrema_of_bytes(x, y):
     return lax.cummax(x, 1), lax.cummin(y, 1), lax.cummax(x, 0)
