@@ -295,6 +295,13 @@ def transposed_filters(x, y, z, w):
     return x.transpose(3, 2, 0, 1) * 2 + y, y.transpose(2, 3, 1, 0), z.transpose(2, 1, 0), w.transpose(2, 3, 1, 0)
 
 
+@program((2, 8, 32, 32, 3), (2, 64, 12, 2), (3, 70, 4, 12), (2, 100, 24, 3), (2, 64, 5, 2), dtypes=["float32", "float32", "float32", "bfloat16", "float32"], least=1.1)
+def sums_of_groups(x, y, z, w, v):
+    """Columns of a few elements each: a block has as many as begin and end at sectors, also where they do not divide, and of two sums."""
+    mean, square = v.mean((1, 3)), (v * v).mean((1, 3))
+    return x.sum((1, 2, 4)), (y * y).mean((1, 3)), z.max((1, 3)), w.sum((1, 3)), square - mean * mean
+
+
 @program((3, 1000), (2, 129, 3), (3000,), dtypes=["float32", "int32", "bfloat16"])
 def sorted_by_blocks(x, y, z):
     few, many = (x * 2).astype(jnp.int32), jnp.sort(y, axis=1)
