@@ -7,7 +7,7 @@
 // of an op does; and where the program's state (weights and moments, which it takes and gives back)
 // waits until its other inputs have gone as far as they go. Of those that differ, copies are
 // resharded: what is best for an op, or for the state to follow, is kept only where it is no worse
-// for the program, in time and in bytes. Arrays that loops go along are tried sharded along another
+// for the program, in time and in bytes (Trials.h). Arrays that loops go along are tried sharded along another
 // dimension (ScannedDims.h). Passes.td shows an example.
 #include "dialects/tessera/Marks.h"
 #include "lib/cost/Topology.h"
@@ -15,10 +15,7 @@
 #include "passes/propagate/Origins.h"
 #include "passes/propagate/Passes.h"
 #include "passes/propagate/ScannedDims.h"
-#include "passes/reshard/Movement.h"
-#include "passes/reshard/Passes.h"
-
-#include "mlir/Pass/PassManager.h"
+#include "passes/propagate/Trials.h"
 
 namespace tessera {
 #define GEN_PASS_DEF_PROPAGATESHARDINGS
@@ -29,23 +26,6 @@ using namespace mlir;
 namespace {
 
 using Values = std::vector<sharding::PropagatedValue>;
-
-// What the program's reshards would move with the values sharded so; none where that can't be said.
-std::optional<Movement> movementWith(const Values &values, ModuleOp original) {
-  OwningOpRef<ModuleOp> trial = original.clone();
-  ModuleGraph graph(*trial);
-  graph.graph.values = values; // numbers follow the program's order
-  graph.writeBack();
-  ScopedDiagnosticHandler quiet(original.getContext(), [](Diagnostic &) { return success(); });
-  PassManager passes(original.getContext());
-  passes.enableVerifier(false); // the phases verify themselves
-  passes.addPass(createFinalizeShardings());
-  passes.addPass(createMergeConstants());
-  buildReshardPipeline(passes);
-  if (failed(passes.run(*trial)))
-    return std::nullopt;
-  return movementOf(*trial);
-}
 
 bool sameShardings(const Values &a, const Values &b) {
   return llvm::equal(a, b, [](const auto &x, const auto &y) {
@@ -63,7 +43,7 @@ struct Candidate {
 
   const std::optional<Movement> &movement(ModuleOp original) {
     if (!moves)
-      moves = movementWith(values, original);
+      moves = reshardsWith(values, original);
     return *moves;
   }
 };
@@ -130,15 +110,28 @@ struct PropagateShardings : impl::PropagateShardingsBase<PropagateShardings> {
     graph.steps = std::move(best.steps);
   }
 
-  // A candidate must take no longer than the best so far, and send no more bytes.
+  // A candidate's reshards must take no longer than those of the best so far, and send no more bytes. Where one
+  // has it in time and the other in bytes, the step is asked, as latencies may be shared, and hidden, or not.
   void keepBetter(Candidate &best, Candidate other, bool orEqual) {
     if (sameShardings(best.values, other.values))
       return;
     const std::optional<Movement> &one = other.movement(getOperation());
     const std::optional<Movement> &now = best.movement(getOperation());
-    if (one && (!now || (one->seconds <= now->seconds && one->wireBytes <= now->wireBytes &&
-                         (orEqual || one->wireBytes < now->wireBytes))))
+    if (!one)
+      return;
+    bool isNoSlower = !now || one->seconds <= now->seconds;
+    bool sendsNoMore = !now || one->wireBytes <= now->wireBytes;
+    bool isBetter = isNoSlower != sendsNoMore ? hasFasterStep(other, best)
+                    : orEqual ? isNoSlower
+                              : isNoSlower && (!now || one->wireBytes < now->wireBytes);
+    if (isBetter)
       best = std::move(other);
+  }
+
+  bool hasFasterStep(const Candidate &one, const Candidate &other) {
+    std::optional<double> seconds = stepSecondsWith(one.values, getOperation());
+    std::optional<double> others = stepSecondsWith(other.values, getOperation());
+    return seconds && others && *seconds < *others;
   }
 
   // Of one that splits work otherwise, what is computed counts as well.

@@ -295,6 +295,13 @@ def transposed_filters(x, y, z, w):
     return x.transpose(3, 2, 0, 1) * 2 + y, y.transpose(2, 3, 1, 0), z.transpose(2, 1, 0), w.transpose(2, 3, 1, 0)
 
 
+@program((2, 8, 32, 32, 3), (2, 64, 12, 2), (3, 70, 4, 12), (2, 100, 24, 3), (2, 64, 5, 2), dtypes=["float32", "float32", "float32", "bfloat16", "float32"], least=1.1)
+def sums_of_groups(x, y, z, w, v):
+    """Columns of a few elements each: a block has as many as begin and end at sectors, also where they do not divide, and of two sums."""
+    mean, square = v.mean((1, 3)), (v * v).mean((1, 3))
+    return x.sum((1, 2, 4)), (y * y).mean((1, 3)), z.max((1, 3)), w.sum((1, 3)), square - mean * mean
+
+
 @program((3, 1000), (2, 129, 3), (3000,), dtypes=["float32", "int32", "bfloat16"])
 def sorted_by_blocks(x, y, z):
     few, many = (x * 2).astype(jnp.int32), jnp.sort(y, axis=1)
@@ -332,6 +339,18 @@ def running_sums_of_short_rows(x, y, z, u, v, w, a):
     """Several rows a block, of one level, two and three; the last block has not all of them."""
     return (jnp.cumsum(x, 1), lax.cumsum(x, 1, reverse=True), jnp.cumsum(y, 1), lax.cummax(z, 1, reverse=True), jnp.cumsum(u, 1), lax.cumprod(v, 1),
             jnp.cumsum(w, 1), jnp.cumsum(a, 1), jnp.cumsum(u, 0), jnp.cumsum(w.reshape(20, 60, 10), 1))
+
+
+@program((2, 70, 40), (300, 5), (1, 4200), (2, 250, 8), (2, 250, 8), (1, 4200), dtypes=("float32", "bfloat16", "float32", "float64", "float64", "bool"))
+def scans_of_several_arrays(x, y, z, v, w, flags):
+    """Ladders of jax.lax.associative_scan: chunks of fewer columns, and of fewer levels, as more arrays share a block's memory."""
+    linear = lambda p, q: (p[0] * q[0], q[0] * p[1] + q[1])
+    segments = lambda p, q: (p[0] | q[0], jnp.where(q[0], q[1], p[1] + q[1]))
+    matrices = lambda p, q: (p[0] * q[0], p[1] + p[0] * q[1], p[2] * q[2])
+    scan = lambda f, arrays, axis, reverse=False: lax.associative_scan(f, arrays, axis=axis, reverse=reverse)
+    waves = (v + 1j * w, w + 1j * v)
+    return (*scan(linear, (x, x + 1), 1), scan(linear, (y, y * 2), 0, True)[1], *scan(segments, (flags, z), 1), scan(segments, (flags[:, :200], z[:, :200]), 1)[1],
+            scan(linear, waves, 1)[1], *scan(matrices, (v, w, v + w), 1), scan(linear, tuple(a.reshape(2, 2000) for a in waves), 1, True)[0])
 
 
 @program((3, 90), (2, 40), dtypes="int8")

@@ -1,6 +1,6 @@
 """Launches of a step: a program for GPUs has no more kernels to run than the same program for CPUs, trips of loops counted.
 
-  launches.py [FILE.mlir ..]            without files: the training step of examples/char_transformer and the attention of test/numerics/models
+  launches.py [FILE.mlir ..]            without files: the training step of examples/char_transformer, the attention of test/numerics/models and a linear recurrence
 """
 import os
 import re
@@ -24,6 +24,17 @@ def programs(files):
 
     for case in attention.CASES:
         yield f"{case.name} on {case.meshes[-1]}", export.export(case.build, case.meshes[-1], case.manual)
+    yield "recurrence", recurrence()
+
+
+def recurrence():
+    """The gradient of an associative scan."""
+    import jax
+    import jax.numpy as jnp
+
+    combine = lambda p, q: (p[0] * q[0], q[0] * p[1] + q[1])
+    loss = lambda a, x: jnp.sum(jax.lax.associative_scan(combine, (jax.nn.sigmoid(a), x), axis=1)[1] ** 2)
+    return jax.jit(jax.grad(loss, (0, 1))).lower(*[jax.ShapeDtypeStruct((2, 64, 128), "float32")] * 2).as_text()
 
 
 def launches(text, target, directory):

@@ -266,6 +266,9 @@ void Nest::takeSpace(Emitter &e) {
 bool Nest::emitPart() {
   if (emitRowBlocks(function, *this))
     return true;
+  bool isByColumns = !takesRows() && isOfSums() && emitColumnBlocks(function, *this);
+  if (isByColumns)
+    return true;
   if (takesRows() || isOfSums())
     emitRows();
   else if (!emitTurned(function, *this) && !emitColumnBlocks(function, *this))

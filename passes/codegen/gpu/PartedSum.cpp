@@ -101,6 +101,10 @@ llvm::SmallVector<Value> PartedSum::emit(Value exists) {
   return e.combine(reduction, inits, sums);
 }
 
+Value PartedSum::lane() {
+  return columns == units->unit ? column : b.CreateAnd(column, e.i64(units->unit - 1));
+}
+
 Value PartedSum::place(size_t input, Value part, Value column) {
   Value at = b.CreateNSWAdd(b.CreateNSWMul(part, e.i64(columns)), column);
   return b.CreateInBoundsGEP(typeOf(input), places[input], at);
@@ -120,8 +124,9 @@ Slots PartedSum::kept(Value part, Value column) {
 
 Slots PartedSum::foldLanes(Value total) {
   std::vector<Slots> lanes;
-  for (int64_t lane = 0; lane < columns; ++lane)
-    lanes.push_back(kept(total, e.i64(lane)));
+  Value first = b.CreateNSWSub(column, lane());
+  for (int64_t number = 0; number < units->unit; ++number)
+    lanes.push_back(kept(total, b.CreateNSWAdd(first, e.i64(number))));
   return foldByHalves(std::move(lanes));
 }
 
@@ -175,7 +180,7 @@ void PartedSum::addUnits(Value low, Value high, int64_t most, bool isExact,
     return;
   auto addFour = [&](Value four, llvm::ArrayRef<Value> into) {
     Value start = b.CreateNSWMul(four, e.i64(4 * units->unit));
-    start = b.CreateNSWAdd(start, column);
+    start = b.CreateNSWAdd(start, lane());
     Value unit = e.openLoop(e.i64(0), e.i64(4 * units->unit), units->unit, /*mayBeEmpty=*/false);
     e.bindLoop(reduction.loops.back(), b.CreateNSWAdd(start, unit));
     add(into, terms());
@@ -188,7 +193,7 @@ void PartedSum::addRest(llvm::ArrayRef<Value> into) {
   if (!units->hasRest())
     return;
   Slots rest = cleared();
-  Value low = b.CreateNSWAdd(e.i64(units->fours * 4 * units->unit), column);
+  Value low = b.CreateNSWAdd(e.i64(units->fours * 4 * units->unit), lane());
   e.bindLoop(reduction.loops.back(),
              e.openLoop(low, e.i64(units->size), units->unit, /*mayBeEmpty=*/true));
   add(rest, terms());

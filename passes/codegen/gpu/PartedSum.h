@@ -4,7 +4,8 @@
 //             threads 32..63   part 1   part 9  ..
 //             ..
 //             barrier; threads 0..31 add up the parts of their column; barrier
-//   rows      of several dimensions: the same of the sixteen lanes of a unit, which every thread folds at last
+//   rows      of several dimensions: the same of the sixteen lanes of a unit, which every thread folds at last; of
+//             several sums side by side, lanes 0..3 of the first, lanes 0..3 of the next, ..
 //
 // A part is a node of the tree that the order of addition is, and the parts are added as the tree goes on from
 // there: the bits are those of one thread.
@@ -49,7 +50,8 @@ class PartedSum : SumSlots {
 public:
   PartedSum(Emitter &e, const Reduction &reduction, const SumParts &parts, Value space);
 
-  Value column = nullptr, team = nullptr; // of a thread
+  Value column = nullptr,
+        team = nullptr; // of a thread; of rows: its lane, of all that lie side by side
   int64_t columns = 0, teams = 0;
 
   // Of one column, with its number of parts and a place for their sum.
@@ -59,6 +61,7 @@ public:
   llvm::SmallVector<Value> emit(Value exists = nullptr);
 
 private:
+  Value lane(); // of the thread's own sum
   Value place(size_t input, Value part, Value column);
   void keep(Value part, llvm::ArrayRef<Value> values);
   Slots kept(Value part, Value column);

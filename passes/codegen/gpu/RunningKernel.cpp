@@ -33,19 +33,21 @@ public:
       : function(function), op(op), loops(loops), kernel(function.kernel, none),
         e(function.emitter(kernel.graph)), b(e.b) {
     columns = isAcross() ? kBlock : 1;
-    levels = isAcross() ? 2 : std::min(loops.levels(), 3);
-    rows = std::min<int64_t>(int64_t(1) << (4 * levels), llvm::alignTo(loops.size, kBlock));
-    isWhole = loops.size <= rows;
+    setLevels(isAcross() ? 2 : std::min(loops.levels(), 3));
     if (isWhole && !isAcross())
       columns = std::clamp(kMostThreads * kBlock / rows, int64_t(1), loops.outer);
   }
 
-  bool build() { return RunningGraph::build(kernel, op, loops); }
-  // Whether a block finds room for a chunk.
-  bool suits();
+  bool build();
   void emit();
 
 private:
+  void fit();
+  void setLevels(int count) {
+    levels = count;
+    rows = std::min<int64_t>(int64_t(1) << (4 * levels), llvm::alignTo(loops.size, kBlock));
+    isWhole = loops.size <= rows;
+  }
   // Values of a level in shared memory: elements (0), or totals of the level below; by component.
   struct Level {
     int64_t count; // of a column, in whole sixteens
@@ -69,7 +71,7 @@ private:
   // A sixteen of a level lies in steps that are known: its first values' places, and those behind them.
   Values firstOf(const Level &level, Value sixteen, Value column);
   Value next(size_t component, llvm::ArrayRef<Value> first, int64_t row) {
-    return b.CreateConstInBoundsGEP1_64(typeOf(component), first[component],
+    return b.CreateConstInBoundsGEP1_64(memoryType(component), first[component],
                                         row * (isAcross() ? columns : 1));
   }
   Values readNext(llvm::ArrayRef<Value> first, int64_t row);
@@ -78,6 +80,20 @@ private:
   void write(llvm::ArrayRef<Value> arrays, Value column, llvm::ArrayRef<Value> values);
 
   llvm::Type *typeOf(size_t component) { return e.typeOf(accumulators->kind(component), 1); }
+  // What is smaller has a byte in memory.
+  llvm::Type *memoryType(size_t component) {
+    llvm::Type *type = typeOf(component);
+    return type->getScalarSizeInBits() < 8 ? b.getInt8Ty() : type;
+  }
+  Value load(size_t component, Value place) {
+    Value value = b.CreateLoad(memoryType(component), place);
+    return value->getType() == typeOf(component) ? value : b.CreateTrunc(value, typeOf(component));
+  }
+  void store(size_t component, Value value, Value place) {
+    if (value->getType() != memoryType(component))
+      value = b.CreateZExt(value, memoryType(component));
+    b.CreateStore(value, place);
+  }
   Values combined(llvm::ArrayRef<Value> earlier, llvm::ArrayRef<Value> later) {
     return Values(loops.forward ? e.combine(accumulators->reduction(), earlier, later)
                                 : e.combine(accumulators->reduction(), later, earlier));
@@ -90,6 +106,10 @@ private:
   }
 
   std::pair<Value, Value> divided(Value number, int64_t by); // fewer than 2^31
+  // Of what goes column by column: its column, and which of that.
+  std::pair<Value, Value> besideOthers(Value number) {
+    return {b.CreateAnd(number, columns - 1), b.CreateLShr(number, llvm::Log2_64(columns))};
+  }
   void emitBlock(Value number);
   void emitChunk(Value chunk);
   void overChunk(Value chunk, llvm::function_ref<void(Value row, Value column)> body);
@@ -135,20 +155,28 @@ int64_t RunningRows::bytes() const {
   return places * each;
 }
 
-bool RunningRows::suits() {
+bool RunningRows::build() {
+  if (!RunningGraph::build(kernel, op, loops))
+    return false;
   accumulators.emplace(e, reduction, /*takesWords=*/false);
-  for (size_t i = 0; i < reduction.inputs.size(); ++i)
-    if (typeOf(i)->getScalarSizeInBits() < 8)
-      return false;
-  while (!isAcross() && columns > 1 && bytes() > function.sharedLeft())
-    columns = llvm::divideCeil(columns, 2);
-  return bytes() <= function.sharedLeft();
+  fit();
+  return true;
+}
+
+// A chunk that a block finds room for. Of several arrays a block has fewer columns, down to those of a sector
+// of the widest elements, or of rows fewer; then a chunk has fewer levels.
+void RunningRows::fit() {
+  constexpr int64_t fewestAcross = 4;
+  while (columns > (isAcross() ? fewestAcross : 1) && bytes() > function.sharedLeft())
+    columns = isAcross() ? columns / 2 : llvm::divideCeil(columns, 2);
+  while (levels > 1 && bytes() > function.sharedLeft())
+    setLevels(levels - 1);
 }
 
 Values RunningRows::take(int64_t places) {
   Values arrays;
   for (size_t i = 0; i < reduction.inputs.size(); ++i)
-    arrays.push_back(function.takeShared(llvm::ArrayType::get(typeOf(i), places), "_running"));
+    arrays.push_back(function.takeShared(llvm::ArrayType::get(memoryType(i), places), "_running"));
   return arrays;
 }
 
@@ -161,31 +189,31 @@ Value RunningRows::place(const Level &level, size_t component, Value row, Value 
     number = b.CreateNSWAdd(b.CreateNSWMul(column, e.i64(level.count)), row);
     number = b.CreateNSWAdd(number, b.CreateLShr(number, 5));
   }
-  return b.CreateInBoundsGEP(typeOf(component), level.arrays[component], number);
+  return b.CreateInBoundsGEP(memoryType(component), level.arrays[component], number);
 }
 
 Values RunningRows::read(const Level &level, Value row, Value column) {
   Values values;
   for (size_t i = 0; i < level.arrays.size(); ++i)
-    values.push_back(b.CreateLoad(typeOf(i), place(level, i, row, column)));
+    values.push_back(load(i, place(level, i, row, column)));
   return values;
 }
 
 void RunningRows::write(const Level &level, Value row, Value column, llvm::ArrayRef<Value> values) {
   for (size_t i = 0; i < level.arrays.size(); ++i)
-    b.CreateStore(values[i], place(level, i, row, column));
+    store(i, values[i], place(level, i, row, column));
 }
 
 Values RunningRows::read(llvm::ArrayRef<Value> arrays, Value column) {
   Values values;
   for (auto [i, array] : llvm::enumerate(arrays))
-    values.push_back(b.CreateLoad(typeOf(i), b.CreateInBoundsGEP(typeOf(i), array, column)));
+    values.push_back(load(i, b.CreateInBoundsGEP(memoryType(i), array, column)));
   return values;
 }
 
 void RunningRows::write(llvm::ArrayRef<Value> arrays, Value column, llvm::ArrayRef<Value> values) {
   for (auto [i, array] : llvm::enumerate(arrays))
-    b.CreateStore(values[i], b.CreateInBoundsGEP(typeOf(i), array, column));
+    store(i, values[i], b.CreateInBoundsGEP(memoryType(i), array, column));
 }
 
 std::pair<Value, Value> RunningRows::divided(Value number, int64_t by) {
@@ -207,7 +235,7 @@ void RunningRows::overChunk(Value chunk, llvm::function_ref<void(Value, Value)> 
   Value number = e.openLoop(function.thread, end, function.launch.threads, /*mayBeEmpty=*/true);
   Value row = number, column = e.i64(0), inner = e.i64(0);
   if (isAcross()) {
-    row = b.CreateLShr(number, 4), column = b.CreateAnd(number, columns - 1);
+    std::tie(column, row) = besideOthers(number);
     inner = b.CreateNSWAdd(firstColumn, column);
   } else if (columns > 1) {
     std::tie(column, row) = divided(number, most);
@@ -230,7 +258,7 @@ void RunningRows::overColumns(int64_t count, llvm::function_ref<void(Value, Valu
   e.openIf(b.CreateICmpSLT(function.thread, e.i64(count * columns)));
   Value number = function.thread, column = e.i64(0);
   if (isAcross())
-    number = b.CreateLShr(function.thread, 4), column = b.CreateAnd(function.thread, columns - 1);
+    std::tie(column, number) = besideOthers(function.thread);
   else if (columns > 1)
     std::tie(column, number) = divided(function.thread, count);
   body(number, column);
@@ -258,14 +286,14 @@ Values RunningRows::firstOf(const Level &level, Value sixteen, Value column) {
 Values RunningRows::readNext(llvm::ArrayRef<Value> first, int64_t row) {
   Values values;
   for (size_t i = 0; i < first.size(); ++i)
-    values.push_back(b.CreateLoad(typeOf(i), next(i, first, row)));
+    values.push_back(load(i, next(i, first, row)));
   return values;
 }
 
 void RunningRows::writeNext(llvm::ArrayRef<Value> first, int64_t row,
                             llvm::ArrayRef<Value> values) {
   for (size_t i = 0; i < first.size(); ++i)
-    b.CreateStore(values[i], next(i, first, row));
+    store(i, values[i], next(i, first, row));
 }
 
 // Sixteens of a level: each of its values becomes what the sixteen has up to it.
@@ -441,12 +469,10 @@ bool emitRunning(EntryFunction &function, bool &known) {
   if (!loops || loops->outer * loops->inner == 0)
     return true;
   RunningRows rows(function, op, *loops);
-  if (!rows.build())
-    return false;
-  known = rows.suits();
+  known = rows.build();
   if (known)
     rows.emit();
-  return true;
+  return known;
 }
 
 } // namespace tessera::codegen::gpu

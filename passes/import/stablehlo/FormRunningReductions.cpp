@@ -2,8 +2,6 @@
 // Passes.td shows an example; ScanLadder.h how a ladder is known.
 #include "dialects/sdy/KeepSharding.h"
 #include "dialects/stablehlo/TensorTypes.h"
-#include "dialects/tessera/Marks.h"
-#include "lib/target/GpuArchitectures.h"
 #include "passes/UnreadOps.h"
 #include "passes/import/Passes.h"
 #include "passes/import/stablehlo/NeutralElements.h"
@@ -29,8 +27,9 @@ Value reversedBy(Operation *op, int64_t dim) {
 }
 
 // A scan from the end on reverses all that goes in and all that comes out.
-bool isFromTheEnd(const ScanLadder &ladder) {
-  return llvm::all_of(ladder.arrays,
+bool isFromTheEnd(const ScanLadder &ladder, int64_t size) {
+  return shapeOf(ladder.arrays[0])[ladder.dim] == size &&
+         llvm::all_of(ladder.arrays,
                       [&](Value array) { return reversedBy(array.getDefiningOp(), ladder.dim); }) &&
          llvm::all_of(ladder.results, [&](Value result) {
            return !result || llvm::all_of(result.getUsers(), [&](Operation *user) {
@@ -53,6 +52,15 @@ Type widened(Type type) {
   if (!element.isBF16() && !element.isF16())
     return type;
   return cast<RankedTensorType>(type).clone(Float32Type::get(type.getContext()));
+}
+
+// The first `size` places of an array.
+Value beginning(OpBuilder &b, Location loc, Value array, int64_t dim, int64_t size) {
+  SmallVector<int64_t> starts(shapeOf(array).size()), ends(shapeOf(array)), steps(starts.size(), 1);
+  if (ends[dim] == size)
+    return array;
+  ends[dim] = size;
+  return SliceOp::create(b, loc, array, starts, ends, steps);
 }
 
 // Narrow floats are combined as f32: one after the other, they would be rounded at each place.
@@ -83,7 +91,8 @@ public:
     for (Value &each : ladder.results)
       if (each && (each.getParentBlock() != block || each.getDefiningOp()->isBeforeInBlock(place)))
         each = nullptr;
-    bool isReversed = isFromTheEnd(ladder);
+    int64_t size = shapeOf(result->getResult(0))[ladder.dim];
+    bool isReversed = isFromTheEnd(ladder, size);
     OpBuilder b(place);
     Location loc = result->getLoc();
     Region region;
@@ -102,12 +111,14 @@ public:
     if (isReversed)
       for (Value &array : arrays)
         array = reversedBy(array.getDefiningOp(), ladder.dim);
-    for (Value &array : arrays)
+    for (Value &array : arrays) {
+      array = beginning(b, loc, array, ladder.dim, size);
       if (Type wide = widened(array.getType()); wide != array.getType())
         array = ConvertOp::create(b, loc, wide, array);
+    }
     for (ElementsAttr element : *neutral)
       starts.push_back(ConstantOp::create(b, loc, element));
-    int64_t rank = typeOf(arrays[0]).getRank(), size = shapeOf(arrays[0])[ladder.dim];
+    int64_t rank = typeOf(arrays[0]).getRank();
     SmallVector<int64_t> windows(rank, 1), padding(2 * rank, 0);
     windows[ladder.dim] = size;
     padding[2 * ladder.dim + isReversed] = size - 1;
@@ -154,12 +165,6 @@ private:
 
 struct FormRunningReductionsPass : impl::FormRunningReductionsBase<FormRunningReductionsPass> {
   void runOnOperation() override {
-    // A GPU's threads lack the scratch that running reductions of several arrays take.
-    TargetAttr target = getTarget(getOperation());
-    if (target && llvm::any_of(target.getProcessors(), [](ProcessorAttr processor) {
-          return target::isGpu(processor.toProcessor());
-        }))
-      return;
     DenseMap<Value, SmallVector<Operation *>> scans; // by what they scan
     SmallVector<Operation *> all;
     getOperation().walk([&](Operation *op) {

@@ -372,7 +372,7 @@ void findResults(ScanLadder &ladder, ArrayRef<Value> candidates) {
     const auto *at = llvm::find(ladder.arrays, scannedBy(candidate, ladder.dim));
     unsigned component = at - ladder.arrays.begin();
     if (at != ladder.arrays.end() && !ladder.results[component] &&
-        tracer.isRunning(candidate, component))
+        shapeOf(candidate) == shapeOf(ladder.results[0]) && tracer.isRunning(candidate, component))
       ladder.results[component] = candidate;
   }
 }

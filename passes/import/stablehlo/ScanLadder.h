@@ -24,7 +24,8 @@ struct ScanLadder {
   // Arrays that are scanned together, and of each what combines two elements of all: its value for
   // the first pairs, in terms of slices of the arrays.
   llvm::SmallVector<mlir::Value> arrays, pairs;
-  // Of each the running reduction, null where the program has none.
+  // Of each the running reduction, null where the program has none. All have as many places, which may be fewer
+  // than the arrays have: the slice that a program scans and the ladder's own slices may have become one.
   llvm::SmallVector<mlir::Value> results;
 };
 

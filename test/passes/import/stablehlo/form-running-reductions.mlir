@@ -64,6 +64,65 @@ func.func @products(%arg0: tensor<19xf32>) -> (tensor<19xf32>) {
   return %41 : tensor<19xf32>
 }
 
+// The program scans the beginning of an array: its slice and the ladder's own are one.
+// CHECK-LABEL: @beginning
+// CHECK: %[[PART:.*]] = stablehlo.slice %arg0 [0:19]
+// CHECK: %[[R:.*]] = "stablehlo.reduce_window"(%[[PART]], %{{.*}}) <{padding = dense<{{\[\[}}18, 0]]> : tensor<1x2xi64>, window_dimensions = array<i64: 19>}>
+// CHECK: return %[[R]]
+func.func @beginning(%arg0: tensor<30xf32>) -> (tensor<19xf32>) {
+  %0 = stablehlo.slice %arg0 [0:18:2] : (tensor<30xf32>) -> tensor<9xf32>
+  %1 = stablehlo.slice %arg0 [1:19:2] : (tensor<30xf32>) -> tensor<9xf32>
+  %2 = stablehlo.multiply %0, %1 : tensor<9xf32>
+  %3 = stablehlo.slice %2 [0:8:2] : (tensor<9xf32>) -> tensor<4xf32>
+  %4 = stablehlo.slice %2 [1:9:2] : (tensor<9xf32>) -> tensor<4xf32>
+  %5 = stablehlo.multiply %3, %4 : tensor<4xf32>
+  %6 = stablehlo.slice %5 [0:3:2] : (tensor<4xf32>) -> tensor<2xf32>
+  %7 = stablehlo.slice %5 [1:4:2] : (tensor<4xf32>) -> tensor<2xf32>
+  %8 = stablehlo.multiply %6, %7 : tensor<2xf32>
+  %9 = stablehlo.slice %8 [0:1:2] : (tensor<2xf32>) -> tensor<1xf32>
+  %10 = stablehlo.slice %8 [1:2:2] : (tensor<2xf32>) -> tensor<1xf32>
+  %11 = stablehlo.multiply %9, %10 : tensor<1xf32>
+  %12 = stablehlo.slice %11 [0:0] : (tensor<1xf32>) -> tensor<0xf32>
+  %13 = stablehlo.slice %8 [2:2:2] : (tensor<2xf32>) -> tensor<0xf32>
+  %14 = stablehlo.multiply %12, %13 : tensor<0xf32>
+  %15 = stablehlo.slice %8 [0:1] : (tensor<2xf32>) -> tensor<1xf32>
+  %16 = stablehlo.concatenate %15, %14, dim = 0 : (tensor<1xf32>, tensor<0xf32>) -> tensor<1xf32>
+  %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+  %17 = stablehlo.pad %16, %cst, low = [0], high = [1], interior = [1] : (tensor<1xf32>, tensor<f32>) -> tensor<2xf32>
+  %cst_0 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+  %18 = stablehlo.pad %11, %cst_0, low = [1], high = [0], interior = [1] : (tensor<1xf32>, tensor<f32>) -> tensor<2xf32>
+  %19 = stablehlo.add %17, %18 : tensor<2xf32>
+  %20 = stablehlo.slice %19 [0:1] : (tensor<2xf32>) -> tensor<1xf32>
+  %21 = stablehlo.slice %5 [2:4:2] : (tensor<4xf32>) -> tensor<1xf32>
+  %22 = stablehlo.multiply %20, %21 : tensor<1xf32>
+  %23 = stablehlo.slice %5 [0:1] : (tensor<4xf32>) -> tensor<1xf32>
+  %24 = stablehlo.concatenate %23, %22, dim = 0 : (tensor<1xf32>, tensor<1xf32>) -> tensor<2xf32>
+  %cst_1 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+  %25 = stablehlo.pad %24, %cst_1, low = [0], high = [1], interior = [1] : (tensor<2xf32>, tensor<f32>) -> tensor<4xf32>
+  %cst_2 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+  %26 = stablehlo.pad %19, %cst_2, low = [1], high = [0], interior = [1] : (tensor<2xf32>, tensor<f32>) -> tensor<4xf32>
+  %27 = stablehlo.add %25, %26 : tensor<4xf32>
+  %28 = stablehlo.slice %2 [2:9:2] : (tensor<9xf32>) -> tensor<4xf32>
+  %29 = stablehlo.multiply %27, %28 : tensor<4xf32>
+  %30 = stablehlo.slice %2 [0:1] : (tensor<9xf32>) -> tensor<1xf32>
+  %31 = stablehlo.concatenate %30, %29, dim = 0 : (tensor<1xf32>, tensor<4xf32>) -> tensor<5xf32>
+  %cst_3 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+  %32 = stablehlo.pad %31, %cst_3, low = [0], high = [0], interior = [1] : (tensor<5xf32>, tensor<f32>) -> tensor<9xf32>
+  %cst_4 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+  %33 = stablehlo.pad %27, %cst_4, low = [1], high = [1], interior = [1] : (tensor<4xf32>, tensor<f32>) -> tensor<9xf32>
+  %34 = stablehlo.add %32, %33 : tensor<9xf32>
+  %35 = stablehlo.slice %arg0 [2:19:2] : (tensor<30xf32>) -> tensor<9xf32>
+  %36 = stablehlo.multiply %34, %35 : tensor<9xf32>
+  %37 = stablehlo.slice %arg0 [0:1] : (tensor<30xf32>) -> tensor<1xf32>
+  %38 = stablehlo.concatenate %37, %36, dim = 0 : (tensor<1xf32>, tensor<9xf32>) -> tensor<10xf32>
+  %cst_5 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+  %39 = stablehlo.pad %38, %cst_5, low = [0], high = [0], interior = [1] : (tensor<10xf32>, tensor<f32>) -> tensor<19xf32>
+  %cst_6 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+  %40 = stablehlo.pad %34, %cst_6, low = [1], high = [1], interior = [1] : (tensor<9xf32>, tensor<f32>) -> tensor<19xf32>
+  %41 = stablehlo.add %39, %40 : tensor<19xf32>
+  return %41 : tensor<19xf32>
+}
+
 // Narrow floats are combined as f32, and rounded at the end.
 
 // CHECK-LABEL: @narrow_products
