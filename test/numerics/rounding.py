@@ -95,8 +95,11 @@ class RoundingCase:
 EVERY = RoundingCase("every bf16", ml_dtypes.bfloat16, {"exponential": None, "quotient by a row's number": None})
 
 
+SHARED = RoundingCase("quotients by a row's number", np.float32, {"of many": None, "of few": None, "by a constant": None})
+
+
 def cases():
-    return [RoundingCase(name, dtype, CHAINS) for name, dtype in TYPES.items()] + [RoundingCase("conversions", np.float32, CONVERSIONS), EVERY]
+    return [RoundingCase(name, dtype, CHAINS) for name, dtype in TYPES.items()] + [RoundingCase("conversions", np.float32, CONVERSIONS), EVERY, SHARED]
 
 
 def check_every_bf16():
@@ -120,9 +123,52 @@ def check_every_bf16():
     yield sizes, wrong
 
 
+def any_f32(random, *shape):
+    """Any bits: a third of them near an end of the exponents or of the significands, or neither zero nor finite."""
+    bits = random.integers(0, 1 << 32, shape, np.uint32)
+    sign, exponent, last = bits & 0x80000000, bits >> 23 & 0xFF, bits & 7
+    ends = [sign | 0x7F800000 * (last & 1), sign | 0x7FC00000, sign | last, sign | (exponent % 3) << 23 | last, sign | 0x7F7FFFF8 | last,
+            sign | exponent << 23 | last, (sign | exponent << 23 | 0x7FFFFF) - last, sign | (124 + exponent % 8) << 23 | bits & 0x7FFFFF]
+    return np.choose(random.integers(0, 24, shape), [*ends, *[bits] * 16]).astype(np.uint32).view(np.float32)
+
+
+def without_subnormals(x):
+    return np.where(np.abs(x) < 2.0**-126, np.copysign(0, x), x)
+
+
+def check_shared_divisors():
+    """All lanes of a row are divided by one number: the same bits as a division of each, where the result is zero, infinite or NaN, too."""
+    random = np.random.default_rng(81)
+    parts, rows = 8, 250  # what a cache holds: where memory is read meanwhile a division is as quick
+    many, few, by = any_f32(random, parts, rows, 1003), any_f32(random, parts, rows, 24), any_f32(random, parts, rows, 1)
+    operands = tuple(jnp.asarray(part) for x in (many, few, by) for part in x)
+
+    def quotients(*operands):
+        many, few, by = (operands[i : i + parts] for i in range(0, 3 * parts, parts))
+        return tuple(x / y for x, y in zip(many, by)), tuple(x / y for x, y in zip(few, by)), tuple(x / np.float32(1.7) for x in many)
+
+    build = lambda mesh: (quotients, operands, (P(),) * (3 * parts), None)
+    quotient = lambda x, y: without_subnormals(x.astype(np.float64)) / without_subnormals(y.astype(np.float64))
+    with np.errstate(all="ignore"):
+        exact = quotient(many, by), quotient(few, by), quotient(many, np.float32(1.7))
+        # Rounded to 24 bits as if nothing were too small, then flushed.
+        wanted = [np.where(np.abs(x) < 1, (x * 2.0**100).astype(np.float32).astype(np.float64) * 2.0**-100, x.astype(np.float32)) for x in exact]
+        wanted = [without_subnormals(x).astype(np.float32) for x in wanted]
+    sizes = {"x": 1, "y": 1}
+    with tempfile.TemporaryDirectory() as directory:
+        wrong, outputs = run_text(exporting.export(build, sizes, manual=False), operands, directory)
+    outputs = [np.stack(outputs[i : i + parts]) for i in range(0, 3 * parts, parts)] if outputs else ()
+    for name, got, want in zip(SHARED.chains, outputs, wanted):
+        off = ~np.where(np.isnan(want), np.isnan(got), got.view(np.uint32) == want.view(np.uint32))
+        wrong = wrong or (f"{name}: {np.count_nonzero(off)} of {want.size} are not rounded correctly" if off.any() else None)
+    yield sizes, wrong
+
+
 def check(case):
     if case is EVERY:
         return (yield from check_every_bf16())
+    if case is SHARED:
+        return (yield from check_shared_divisors())
     random = np.random.default_rng(18)
     arguments = [random.uniform(0.1, 2.0, (24, 40)) * random.choice([-1, 1], (24, 40)) for _ in range(2)]
     exact = [Rounded(x, case.dtype) for x in arguments]

@@ -334,6 +334,8 @@ Value Emitter::arithmetic(Op op, ElementKind kind, llvm::ArrayRef<Value> v, cons
     Value value = nullptr;
     if (kind == ElementKind::BF16 && !isRounded)
       value = VectorMath(b, features).applyToBf16(op, v);
+    if (!value && op == Op::Div && node && takesReciprocal(node))
+      value = VectorMath(b, features).quotientByShared(v[0], v[1]);
     if (!value)
       value = floatArithmetic(b, op, v, node, features);
     return isNarrowFloat(kind) && !isRounded ? round(kind, value) : value;

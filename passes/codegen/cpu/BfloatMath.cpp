@@ -5,7 +5,6 @@
 #include "passes/codegen/cpu/VectorMath.h"
 
 #include "llvm/Analysis/VectorUtils.h"
-#include "llvm/IR/IntrinsicsX86.h"
 
 #include <cmath>
 
@@ -26,18 +25,7 @@ Value VectorMath::expOfBf16(Value x) {
 // The divisor as m 2^e; both 1 / m and 2^-e are at most 1, or at least: what lies between is too small or
 // too large for f32 only where the quotient is.
 Value VectorMath::quotientOfBf16(Value x, Value divisor) {
-  constexpr uint32_t fromOneToTwo = 0, currentRounding = 4;
-  auto part = [&](llvm::Intrinsic::ID id, bool isMantissa) {
-    return byRegisters({divisor}, [&](llvm::ArrayRef<Value> of) {
-      llvm::SmallVector<Value> operands{of[0]};
-      if (isMantissa)
-        operands.push_back(b.getInt32(fromOneToTwo));
-      operands.append({of[0], b.getInt16(-1), b.getInt32(currentRounding)});
-      return b.CreateIntrinsic(id, {}, operands);
-    });
-  };
-  Value m = part(llvm::Intrinsic::x86_avx512_mask_getmant_ps_512, true);
-  Value e = part(llvm::Intrinsic::x86_avx512_mask_getexp_ps_512, false);
+  Value m = significand(divisor), e = exponent(divisor);
   Value isSmall = b.CreateFCmpOLT(e, number(e, 0));
   m = select(isSmall, b.CreateFMul(m, number(m, 0.5)), m);
   e = select(isSmall, b.CreateFAdd(e, number(e, 1)), e);

@@ -177,16 +177,18 @@ void ContractionEmitter::storeTile(Tile tile, llvm::ArrayRef<Value> sums) {
 
 //===--- Blocks of k ---===//
 
-Value ContractionEmitter::sumsOf(Tile tile) {
-  // A tile that was moved back has the number that it would have had.
-  auto numberOf = [&](Value start, Value low, int64_t step) {
+Value ContractionEmitter::numberOf(Tile tile) {
+  auto at = [&](Value start, Value low, int64_t step) {
     return b.CreateUDiv(b.CreateNSWAdd(b.CreateNSWSub(start, low), e.i64(step - 1)), e.i64(step));
   };
-  Value number = b.CreateNSWAdd(b.CreateNSWMul(numberOf(tile.n0, nFirst, plan.columns()),
-                                               e.i64(llvm::divideCeil(plan.mChunk, plan.rows))),
-                                numberOf(tile.m0, mLow, plan.rows));
+  return b.CreateNSWAdd(b.CreateNSWMul(at(tile.n0, nFirst, plan.columns()),
+                                       e.i64(llvm::divideCeil(plan.mChunk, plan.rows))),
+                        at(tile.m0, mLow, plan.rows));
+}
+
+Value ContractionEmitter::sumsOf(Tile tile) {
   Value all = b.CreateConstGEP1_64(b.getInt8Ty(), e.scratch, scratchSums);
-  return e.element(all, kind, b.CreateNSWMul(number, e.i64(plan.rows * plan.columns())));
+  return e.element(all, kind, b.CreateNSWMul(numberOf(tile), e.i64(plan.rows * plan.columns())));
 }
 
 void ContractionEmitter::addBlock(Tile tile) {
@@ -198,7 +200,9 @@ void ContractionEmitter::addBlock(Tile tile) {
   e.openBlock();
   bindRow(tile.m0);
   bind(plan.n, tile.n0);
+  findNextBlock(tile);
   multiply(tile, sums);
+  ahead.clear();
   e.closeBlock();
   for (auto [i, sum] : llvm::enumerate(sums))
     b.CreateAlignedStore(b.CreateLoad(vectorType(), sum), at(i), llvm::Align(4));

@@ -43,7 +43,8 @@ void ContractionEmitter::findAhead(Value n0) {
     std::optional<int64_t> stride = strideOfRows(plan, graph, index);
     if (stride && *stride != 0 && strideOf(index, plan.n) == 1)
       ahead.push_back({e.element(pointer, kind, e.emitIndex(index)), *stride * byteSize(kind),
-                       int64_t(llvm::divideCeil(plan.columns() * byteSize(kind), line))});
+                       int64_t(llvm::divideCeil(plan.columns() * byteSize(kind), line)),
+                       plan.rows});
   };
   for (Node *node : nodesAfterSums())
     if (isAskedFor(graph, node))
@@ -57,10 +58,43 @@ void ContractionEmitter::findAhead(Value n0) {
   e.closeBlock();
 }
 
+// A block of k is copied before it is multiplied, and memory would wait meanwhile: each tile asks for a part
+// of the rows of k that the next block has.
+void ContractionEmitter::findNextBlock(Tile tile) {
+  if (!readsPanels() || plan.k.size() > 1 || plan.byTiles || !function.features.prefetches)
+    return;
+  const LoopGroup &k = plan.k.back();
+  int64_t tiles =
+      llvm::divideCeil(plan.mChunk, plan.rows) * llvm::divideCeil(plan.nChunk, plan.columns());
+  int64_t rows = llvm::divideCeil(plan.kBlock, tiles);
+  Value first = b.CreateNSWAdd(kHigh, b.CreateNSWMul(numberOf(tile), e.i64(rows)));
+  e.openBlock();
+  bind(k, first);
+  auto add = [&](Node *node, const LoopGroup &along, Value low, int64_t count) {
+    Node *load = loadWithin(node);
+    if (!load || !isAskedFor(graph, load) || strideOf(load->index, along) != 1)
+      return;
+    std::optional<int64_t> step = strideOf(load->index, k);
+    if (!step || *step < count)
+      return;
+    e.openBlock();
+    bind(along, low);
+    int64_t bytes = byteSize(load->kind);
+    ahead.push_back(
+        {e.element(e.bufferPointer(load->buffer()), load->kind, e.emitIndex(load->index)),
+         *step * bytes, int64_t(llvm::divideCeil(count * bytes, line)), rows});
+    e.closeBlock();
+  };
+  if (plan.mAround.empty())
+    add(plan.a, plan.m, mLow, plan.mChunk);
+  add(plan.b, plan.n, nFirst, plan.nChunk);
+  e.closeBlock();
+}
+
 int64_t ContractionEmitter::linesAhead() const {
   int64_t lines = 0;
   for (const RowsAhead &rows : ahead)
-    lines += plan.rows * rows.linesOfRow;
+    lines += rows.lines();
   return lines;
 }
 
@@ -68,11 +102,24 @@ int64_t ContractionEmitter::stepsOfGroup() const {
   // A few lines at once wait for nothing; a loop of fewer steps takes longer for its end. Blocks of sums are
   // whole groups.
   constexpr int64_t atOnce = 4, least = 8, most = Reduction::chainBlock;
-  return llvm::bit_floor(uint64_t(std::clamp(atOnce * plan.kSize / linesAhead(), least, most)));
+  int64_t steps =
+      plan.kBlock ? plan.kBlock / ahead.front().rows : atOnce * plan.kSize / linesAhead();
+  return llvm::bit_floor(uint64_t(std::clamp(steps, least, most)));
 }
 
 void ContractionEmitter::askInGroup(Value group) {
-  int64_t groups = llvm::divideCeil(plan.kSize, stepsOfGroup()), lines = linesAhead();
+  int64_t groups = llvm::divideCeil(stepsOfTile(), stepsOfGroup());
+  if (plan.kBlock) { // whole rows; there is no harm in one behind the last
+    for (const RowsAhead &rows : ahead)
+      for (int64_t i = 0, together = llvm::divideCeil(rows.rows, groups); i < together; ++i) {
+        Value row = b.CreateNSWAdd(b.CreateNSWMul(group, e.i64(together)), e.i64(i));
+        Value from = b.CreateGEP(b.getInt8Ty(), rows.start, b.CreateNSWMul(row, e.i64(rows.apart)));
+        for (int64_t at = 0; at < rows.linesOfRow; ++at)
+          e.askForLine(b.CreateConstGEP1_64(b.getInt8Ty(), from, at * line));
+      }
+    return;
+  }
+  int64_t lines = linesAhead();
   int64_t together = llvm::divideCeil(lines, groups);
   for (int64_t i = 0; i < together; ++i) {
     Value number = b.CreateNSWAdd(b.CreateNSWMul(group, e.i64(together)), e.i64(i));
@@ -94,7 +141,7 @@ void ContractionEmitter::askForLine(Value number) {
         b.CreateNSWAdd(b.CreateNSWMul(row, e.i64(rows.apart)), b.CreateNSWMul(inRow, e.i64(line)));
     place = b.CreateGEP(b.getInt8Ty(), rows.start, place);
     at = at ? b.CreateSelect(b.CreateICmpUGE(number, e.i64(before)), place, at) : place;
-    before += plan.rows * rows.linesOfRow;
+    before += rows.lines();
   }
   e.askForLine(at);
 }

@@ -67,7 +67,8 @@ protected:
   // The sums of blocks of k, which wait in the scratch.
   void emitBlocks();
   void addBlock(Tile tile);
-  Value sumsOf(Tile tile); // a place for each tile, also of those that overlap
+  Value numberOf(Tile tile); // of a cell's tiles: a moved one has the number that it would have had
+  Value sumsOf(Tile tile);   // a place for each tile, also of those that overlap
   void multiplyInEnds(Tile tile, llvm::ArrayRef<Value> sums);
   void multiplyBlock(Tile tile, Value low, Value high, llvm::ArrayRef<unsigned> along,
                      llvm::ArrayRef<Value> sums);
@@ -92,7 +93,9 @@ protected:
   // For what comes from memory while a tile multiplies (ContractionAhead.cpp).
   void askForResults(Value n0);
   void findAhead(Value n0);
+  void findNextBlock(Tile tile);
   int64_t linesAhead() const;
+  int64_t stepsOfTile() const { return plan.kBlock ? plan.kBlock : plan.kSize; }
   int64_t stepsOfGroup() const; // of k, between which lines are asked for
   void askInGroup(Value group);
   void askForLine(Value number);
@@ -162,7 +165,8 @@ protected:
   // A tile's part of an array: where its rows begin, how far they are apart, and how many lines they have.
   struct RowsAhead {
     Value start;
-    int64_t apart, linesOfRow;
+    int64_t apart, linesOfRow, rows;
+    int64_t lines() const { return rows * linesOfRow; }
   };
   llvm::SmallVector<RowsAhead> ahead; // that the tile asks for
   int64_t scratchA = 0, scratchB = 0, scratchSums = 0, scratchResults = 0;

@@ -161,7 +161,7 @@ void ContractionEmitter::multiplyBlock(Tile tile, Value low, Value high,
   int64_t steps = ahead.empty() ? 0 : stepsOfGroup();
   if (steps) {
     low = e.openLoop(low, high, steps, false);
-    askInGroup(b.CreateUDiv(low, e.i64(steps)));
+    askInGroup(b.CreateUDiv(kLow ? b.CreateNSWSub(low, kLow) : low, e.i64(steps)));
     high = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWAdd(low, e.i64(steps)), high);
   }
   Value k = e.openLoop(low, high, plan.isPaired ? 2 : 1, false);

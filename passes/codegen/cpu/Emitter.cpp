@@ -126,6 +126,18 @@ unsigned Emitter::lanes() const {
   return level ? level->lanes : 1;
 }
 
+bool Emitter::takesReciprocal(const Node *quotient) {
+  constexpr int64_t several = 64; // elements
+  const Level *level = vectorLevel();
+  if (!level || !level->entry || level->laneMask) // no loop
+    return false;
+  int64_t points = 1;
+  for (auto [number, dim] : llvm::enumerate(graph.dims))
+    if (level->dims >> number & 1)
+      points *= dim.high - dim.low;
+  return points >= several && !readsMemory(quotient->operands, level->dims);
+}
+
 //===--- Nodes ---===//
 
 [[maybe_unused]] static bool hasLanes(Value value, unsigned lanes) {

@@ -82,6 +82,9 @@ public:
   Value emit(Node *node);
   Value emitIndex(Index index); // scalar: of what doesn't depend on the vector level
   unsigned lanes() const;
+  // Whether a quotient, by what all vectors of the loop share, is quicker by a product with its reciprocal:
+  // there are several of them, and they don't wait for memory.
+  bool takesReciprocal(const Node *quotient);
   const Level *vectorLevel() const;
 
   // Whether stores of whole vectors go past the caches: they lie in as few lines as they fit into.
@@ -163,6 +166,8 @@ private:
   static RowPasses passesOver(llvm::ArrayRef<Node *> nodes);
   std::optional<RowPasses> rowPasses; // of what is live
   bool isOfLargeArray(const Node *load) const;
+  // Whether nodes are made, along `dims`, of large arrays that no pass over a row has read before.
+  bool readsMemory(llvm::ArrayRef<Node *> nodes, DimSet dims);
   // `place` and where the row of the loops that are open begins in what `load` reads, but for what numbers
   // of the program add.
   Value startOfRow(const Node *load, DimSet inRow, Value place);

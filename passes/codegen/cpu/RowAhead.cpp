@@ -95,6 +95,15 @@ bool Emitter::asksFor(const Node *load) const {
   return isOfLargeArray(load) && load->index->nodes.empty();
 }
 
+bool Emitter::readsMemory(llvm::ArrayRef<Node *> nodes, DimSet dims) {
+  if (!rowPasses)
+    rowPasses = passesOver(live);
+  return llvm::any_of(loadsOf(nodes), [&](const Node *load) {
+    return (load->index->deps & dims) && isOfLargeArray(load) &&
+           !rowPasses->ofBuffer.contains(load->buffer());
+  });
+}
+
 llvm::SmallVector<Emitter::NextRow> Emitter::rowsAhead(const Reduction &reduction) {
   constexpr int64_t mostOfRow = 256 << 10; // of longer ones there is no room for two
   llvm::SmallVector<NextRow> ahead;

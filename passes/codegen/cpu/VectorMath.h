@@ -22,6 +22,10 @@ public:
   // The same of numbers of bf16, whose result is rounded to bf16 (BfloatMath.cpp). Null: as of f32.
   Value applyToBf16(Op op, llvm::ArrayRef<Value> operands);
 
+  // x / divisor of f32, rounded correctly, without a division for each x (Quotient.cpp). Null: the divisor
+  // is not the same in all lanes, or a division is as quick.
+  Value quotientByShared(Value x, Value divisor);
+
 private:
   Value exp(Value x);
   Value expByTable(Value x);
@@ -30,6 +34,9 @@ private:
   static const std::array<uint32_t, 16> powersOfTwo; // 2^(i/16)
   Value lookUp(Value places, const std::array<uint32_t, 16> &table);
   Value scale(Value x, Value exponent);
+  // x = m 2^e, 1 <= |m| < 2. Of 0, infinity and NaN e is -infinity, infinity and NaN.
+  Value significand(Value x);
+  Value exponent(Value x);
   Value withinMagnitude(Value x, float most);
   Value byRegisters(llvm::ArrayRef<Value> values,
                     llvm::function_ref<Value(llvm::ArrayRef<Value>)> compute);

@@ -131,6 +131,13 @@ TEST(Contraction, ThinOnes) {
 // Longer than one block of k.
 TEST(Contraction, LongSums) { check(9, 1500, 33, false, true, false); }
 
+// Large operands whose rows of k are copied block by block: tiles ask for the next one's, of which there is
+// less, or none.
+TEST(Contraction, BlocksAskForTheNext) {
+  check(64, 4640, 64, true, false, false);
+  check(65, 4200, 97, true, false, true);
+}
+
 // As JAX writes the gradient of a 3x3 filter: the batch is contracted, in blocks that begin and end
 // within rows of images.
 TEST(Contraction, GradientOfFilters) {
