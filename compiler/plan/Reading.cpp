@@ -70,6 +70,22 @@ std::string readSource(Road &road, llvm::StringRef text, llvm::StringRef name, S
   return "";
 }
 
+OwningOpRef<ModuleOp> readAgain(Road &road, llvm::StringRef text, const Source &source) {
+  if (!road.read(text, /*keepNames=*/true).empty())
+    return {};
+  road.module()
+      .getContext()
+      ->loadDialect<sdy::SdyDialect>(); // import's, of whose attributes annotations are
+  separateCalls(road.module());
+  mends::numberOps(road.module());
+  if (source.isImported) {
+    if (!road.run("propagate", [](const Phase &) { return true; }).empty())
+      return {};
+    mends::numberOps(road.module());
+  }
+  return road.take();
+}
+
 static std::string mismatch(const sharding::Mesh &own, const sharding::Mesh &asked,
                             const PlanRequest &request) {
   for (const sharding::MeshAxis &axis : asked.axes)
