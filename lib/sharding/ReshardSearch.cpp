@@ -62,7 +62,7 @@ private:
   }
   double gatherAndSlice(std::vector<Node> &path);
   void expand(int32_t from);
-  void add(ReshardState next, ReshardMove move);
+  void add(const ReshardState &next, const ReshardMove &move);
   StepPrice costOf(const ReshardState &before, const ReshardState &after, const ReshardMove &m);
   const cost::CollectiveGroup &groupOf(const AtomList &along);
 
@@ -107,7 +107,7 @@ StepPrice Search::costOf(const ReshardState &before, const ReshardState &after,
   return priceOf(m.kind, bytes, localBytes(after), groupOf(m.atoms), mesh, topology);
 }
 
-void Search::add(ReshardState next, ReshardMove move) {
+void Search::add(const ReshardState &next, const ReshardMove &move) {
   const Node &from = nodes[current];
   double left = rest.least(next);
   if (from.seconds + left > bound)
@@ -117,7 +117,7 @@ void Search::add(ReshardState next, ReshardMove move) {
   if (total + left > bound)
     return;
   double wireTotal = from.wire + price.wireBytes; // `from` dangles after the push
-  nodes.push_back({std::move(next), current, std::move(move), total, wireTotal});
+  nodes.push_back({next, current, move, total, wireTotal});
   auto number = int32_t(nodes.size() - 1);
   auto [it, fresh] = best.insert(number);
   if (!fresh) {
@@ -128,14 +128,15 @@ void Search::add(ReshardState next, ReshardMove move) {
     best.erase(it);
     best.insert(number);
   }
+  if (left == 0 && next == goal)
+    bound = total; // no path that takes longer matters any more
   open.push({total, number});
 }
 
 void Search::expand(int32_t from) {
   current = from;
   ReshardState state = nodes[from].state; // `nodes` grows meanwhile
-  moves.from(state,
-             [&](ReshardState next, ReshardMove move) { add(std::move(next), std::move(move)); });
+  moves.from(state, [&](const ReshardState &next, const ReshardMove &move) { add(next, move); });
 }
 
 // What always works: reduce, gather every dimension that is not right, slice it again.
