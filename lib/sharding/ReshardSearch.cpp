@@ -64,7 +64,19 @@ private:
   void expand(int32_t from);
   void add(const ReshardState &next, const ReshardMove &move);
   StepPrice costOf(const ReshardState &before, const ReshardState &after, const ReshardMove &m);
-  const cost::CollectiveGroup &groupOf(const AtomList &along);
+
+  // Atoms along which collectives go, and what those take that were asked for: mostly of few sizes.
+  struct Along {
+    struct Priced {
+      ReshardKind kind;
+      double before, after; // bytes
+      StepPrice price;
+    };
+    AtomList atoms;
+    cost::CollectiveGroup group;
+    llvm::SmallVector<Priced, 0> known;
+  };
+  Along &along(const AtomList &some);
 
   const Mesh &mesh;
   llvm::ArrayRef<int64_t> shape;
@@ -76,7 +88,7 @@ private:
   ReshardRest rest;
 
   std::vector<Node> nodes;
-  std::deque<std::pair<AtomList, cost::CollectiveGroup>> groups; // few
+  std::deque<Along> alongs; // few
   // The nodes that reach their states at least cost, found by the state.
   struct ByState {
     const std::vector<Node> *nodes;
@@ -90,21 +102,31 @@ private:
   double bound = 0;
 };
 
-const cost::CollectiveGroup &Search::groupOf(const AtomList &along) {
-  for (const auto &[atoms, group] : groups)
-    if (atoms == along)
-      return group;
-  return groups.emplace_back(along, cost::collectiveGroup(topology, mesh, atoms.refs(along)))
-      .second;
+Search::Along &Search::along(const AtomList &some) {
+  for (Along &each : alongs)
+    if (each.atoms == some)
+      return each;
+  return alongs.emplace_back(
+      Along{some, cost::collectiveGroup(topology, mesh, atoms.refs(some)), {}});
 }
 
 StepPrice Search::costOf(const ReshardState &before, const ReshardState &after,
                          const ReshardMove &m) {
-  double bytes = localBytes(before);
+  constexpr size_t kMost = 32; // that are kept
+  if (m.kind == ReshardKind::Slice)
+    return kLocalStep;
+  double bytes = localBytes(before), left = localBytes(after);
   if (m.kind == ReshardKind::Retile)
     return retilePrice(shape[m.dim], before.tiles[m.dim], after.tiles[m.dim], bytes,
                        atoms.refs(before.dims[m.dim]), mesh, topology);
-  return priceOf(m.kind, bytes, localBytes(after), groupOf(m.atoms), mesh, topology);
+  Along &way = along(m.atoms);
+  for (const Along::Priced &each : way.known)
+    if (each.kind == m.kind && each.before == bytes && each.after == left)
+      return each.price;
+  StepPrice price = priceOf(m.kind, bytes, left, way.group, mesh, topology);
+  if (way.known.size() < kMost)
+    way.known.push_back({m.kind, bytes, left, price});
+  return price;
 }
 
 void Search::add(const ReshardState &next, const ReshardMove &move) {
