@@ -34,8 +34,9 @@ struct Places {
   std::vector<Spot> spots; // of each
 };
 
-// `read`: the ops that the locations of the imported program number.
-Places placesOf(const PlanProgram &imported, llvm::ArrayRef<mlir::Operation *> read);
+// `knownValues`: of the imported program; `read`: the ops that its locations number.
+Places placesOf(const PlanProgram &imported, const KnownValues &knownValues,
+                llvm::ArrayRef<mlir::Operation *> read);
 
 // An annotation of the program as it was read.
 struct Annotation {

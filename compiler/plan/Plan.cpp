@@ -84,8 +84,14 @@ public:
     result.report = planJson(planned, *source.read);
     result.text = planText(planned, *source.read, wishes.all);
     result.decisions = std::move(planned.decisions);
-    joinAlike(planned.best->tried.annotated.get(), separate);
-    result.program = printedAsRead(planned.best->tried.annotated.get());
+    ModuleOp annotated = planned.best->tried.annotated.get();
+    joinAlike(annotated, separate);
+    // What nobody needs any more takes a while to take apart, too.
+    runBoth([&] { result.program = printedAsRead(annotated); },
+            [&] {
+              source.program.reset();
+              source.imported = {};
+            });
     return result;
   }
 

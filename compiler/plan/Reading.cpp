@@ -66,7 +66,7 @@ std::string readSource(Road &road, llvm::StringRef text, llvm::StringRef name, S
     return errorOf(name, "it has values on several meshes; plans are for programs on one");
   source.known = knownValues(source.plain().graph,
                              [&](int32_t value) { return source.program->valueAt(value); });
-  source.places = placesOf(*source.program, mends::numberedOps(*source.read));
+  source.places = placesOf(*source.program, source.known, mends::numberedOps(*source.read));
   return "";
 }
 
