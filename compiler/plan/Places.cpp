@@ -20,7 +20,7 @@ KnownValues knownValues(const sharding::PropagationGraph &graph,
     if (!result || graph.values[value].free)
       continue;
     Operation *op = result.getOwner();
-    KnownValue key{op->getName().getStringRef().str(), placeOf(op->getLoc()).read,
+    KnownValue key{op->getName().getStringRef(), placeOf(op->getLoc()).read,
                    result.getResultNumber(), 0};
     if (key.number < 0)
       continue;

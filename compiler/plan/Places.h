@@ -6,6 +6,7 @@
 #include "passes/plan/PlanProgram.h"
 
 #include <map>
+#include <string_view>
 
 namespace tessera::planning {
 
@@ -17,9 +18,9 @@ struct Spot {
 };
 
 // The values of a graph that the author knows: which op of the program as it was read makes each, and
-// which of those that it makes (of a function that is called more than once).
+// which of those that it makes (of a function that is called more than once). Its name is the context's.
 struct KnownValue {
-  std::string op;
+  std::string_view op;
   int32_t number;
   unsigned result, occurrence;
   auto operator<=>(const KnownValue &) const = default;
