@@ -1,5 +1,7 @@
 #include "compiler/DeepStack.h"
 
+#include "lib/process/Stacks.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <sys/mman.h>
@@ -8,8 +10,6 @@
 
 namespace tessera {
 namespace {
-
-constexpr size_t kStackBytes = size_t(64) << 20;
 
 struct Call {
   llvm::function_ref<void()> work;
@@ -27,21 +27,21 @@ void enter(unsigned high, unsigned low) {
 bool onDeepStack(llvm::function_ref<void()> work) {
   Call call{work, {}, {}};
   size_t guard = sysconf(_SC_PAGESIZE); // below it, so that an overflow is a fault and no damage
-  void *stack = mmap(nullptr, kStackBytes + guard, PROT_READ | PROT_WRITE,
+  void *stack = mmap(nullptr, kDeepStackBytes + guard, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (stack == MAP_FAILED)
     return false;
   bool ready = mprotect(stack, guard, PROT_NONE) == 0 && getcontext(&call.callee) == 0;
   if (ready) {
     call.callee.uc_stack.ss_sp = static_cast<char *>(stack) + guard;
-    call.callee.uc_stack.ss_size = kStackBytes;
+    call.callee.uc_stack.ss_size = kDeepStackBytes;
     call.callee.uc_link = &call.caller;
     auto address = reinterpret_cast<uint64_t>(&call);
     makecontext(&call.callee, reinterpret_cast<void (*)()>(enter), 2, unsigned(address >> 32),
                 unsigned(address));
     ready = swapcontext(&call.caller, &call.callee) == 0;
   }
-  munmap(stack, kStackBytes + guard);
+  munmap(stack, kDeepStackBytes + guard);
   return ready;
 }
 

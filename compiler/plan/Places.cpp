@@ -20,7 +20,7 @@ KnownValues knownValues(const sharding::PropagationGraph &graph,
     if (!result || graph.values[value].free)
       continue;
     Operation *op = result.getOwner();
-    KnownValue key{op->getName().getStringRef().str(), placeOf(op->getLoc()).read,
+    KnownValue key{op->getName().getStringRef(), placeOf(op->getLoc()).read,
                    result.getResultNumber(), 0};
     if (key.number < 0)
       continue;
@@ -37,7 +37,8 @@ static bool isSame(OpResult imported, Operation *read) {
          llvm::equal(imported.getOwner()->getResultTypes(), read->getResultTypes());
 }
 
-Places placesOf(const PlanProgram &imported, ArrayRef<Operation *> read) {
+Places placesOf(const PlanProgram &imported, const KnownValues &knownValues,
+                ArrayRef<Operation *> read) {
   const plan::Program &program = imported.program;
   Places found;
   auto add = [&](plan::AnnotationPlace::Kind kind, Spot spot, int32_t value) {
@@ -50,8 +51,7 @@ Places placesOf(const PlanProgram &imported, ArrayRef<Operation *> read) {
     else if (facts.result >= 0)
       add(plan::AnnotationPlace::Result, {facts.result}, int32_t(value));
   std::map<std::pair<int32_t, unsigned>, size_t> inside;
-  auto valueAt = [&](int32_t value) { return imported.valueAt(value); };
-  for (const auto &[known, value] : knownValues(program.graph, valueAt)) {
+  for (const auto &[known, value] : knownValues) {
     auto result = cast<OpResult>(imported.valueAt(value));
     if (size_t(known.number) >= read.size() || program.graph.values[value].shape.empty() ||
         isa<sdy::SdyDialect>(result.getOwner()->getDialect()) ||

@@ -6,6 +6,7 @@
 #include "passes/plan/PlanProgram.h"
 
 #include <map>
+#include <string_view>
 
 namespace tessera::planning {
 
@@ -17,9 +18,9 @@ struct Spot {
 };
 
 // The values of a graph that the author knows: which op of the program as it was read makes each, and
-// which of those that it makes (of a function that is called more than once).
+// which of those that it makes (of a function that is called more than once). Its name is the context's.
 struct KnownValue {
-  std::string op;
+  std::string_view op;
   int32_t number;
   unsigned result, occurrence;
   auto operator<=>(const KnownValue &) const = default;
@@ -34,8 +35,9 @@ struct Places {
   std::vector<Spot> spots; // of each
 };
 
-// `read`: the ops that the locations of the imported program number.
-Places placesOf(const PlanProgram &imported, llvm::ArrayRef<mlir::Operation *> read);
+// `knownValues`: of the imported program; `read`: the ops that its locations number.
+Places placesOf(const PlanProgram &imported, const KnownValues &knownValues,
+                llvm::ArrayRef<mlir::Operation *> read);
 
 // An annotation of the program as it was read.
 struct Annotation {

@@ -8,6 +8,7 @@
 #include "compiler/plan/NoneFits.h"
 #include "compiler/plan/Reading.h"
 #include "compiler/plan/Search.h"
+#include "compiler/plan/Trials.h"
 #include "compiler/source/SourcePlaces.h"
 #include "dialects/tessera/Marks.h"
 #include "lib/plan/Beside.h"
@@ -32,12 +33,12 @@ namespace {
 
 class Planning {
 public:
-  Planning(const CompileOptions &options, const PlanRequest &request,
+  Planning(llvm::StringRef text, const CompileOptions &options, const PlanRequest &request,
            const CompileListener &listener, PlanWishes wishes)
-      : options(options), request(request), listener(listener), wishes(wishes),
+      : text(text), options(options), request(request), listener(listener), wishes(wishes),
         road(options, listener) {}
 
-  PlanResult run(llvm::StringRef text) {
+  PlanResult run() {
     PlanResult result;
     const std::string &name = options.inputName;
     if (result.error = readSource(road, text, name, source, separate); !result.error.empty())
@@ -61,7 +62,7 @@ public:
     search(meshes);
     const OnMesh *refined = nullptr; // a longer search was made on it
     if (compilesSeveral())
-      compileBest(source, candidates, request.effort);
+      trials.run(bestToTry(source, candidates, request.effort), {});
     else
       refined = compileOne();
     findLeastCounted();
@@ -83,8 +84,14 @@ public:
     result.report = planJson(planned, *source.read);
     result.text = planText(planned, *source.read, wishes.all);
     result.decisions = std::move(planned.decisions);
-    joinAlike(planned.best->tried.annotated.get(), separate);
-    result.program = printedAsRead(planned.best->tried.annotated.get());
+    ModuleOp annotated = planned.best->tried.annotated.get();
+    joinAlike(annotated, separate);
+    // What nobody needs any more takes a while to take apart, too.
+    runBoth([&] { result.program = printedAsRead(annotated); },
+            [&] {
+              source.program.reset();
+              source.imported = {};
+            });
     return result;
   }
 
@@ -162,7 +169,7 @@ private:
       ++found;
     }
     lastPrices.reset(); // what is compiled next is large
-    tryCandidate(source, *one, {.fewest = true, .beside = findingDecisionsOf(*one)});
+    tryOne(*one, {.fewest = true, .beside = findingDecisionsOf(*one)});
     tryUntilOneFits(candidates[found]);
     return refined;
   }
@@ -199,7 +206,7 @@ private:
       if (each.isTried || !each.isFound || !(&each == &also || fitsAsCounted(each, bound)))
         continue;
       ++tried;
-      tryCandidate(source, each, {.fewest = true});
+      tryOne(each, {.fewest = true});
     }
   }
 
@@ -235,7 +242,7 @@ private:
       return;
     Candidate &least = candidates[&leastCounted(candidates) - candidates.data()];
     if (!least.isTried && fitsAsCounted(least, bound))
-      tryCandidate(source, least, {.fewest = !compilesSeveral()});
+      tryOne(least, {.fewest = !compilesSeveral()});
   }
 
   // Where no plan fits: what they need at least, and whether that does. Of a large program of one, and of none
@@ -252,11 +259,11 @@ private:
     std::vector<plan::TooLarge> plans;
     for (const Candidate *each : tooLarge)
       plans.push_back({each->tried.peakBytes, each->tried.givenBytes});
-    plan::LeastTrials trials(plans, *bound, source.plain().graph.ops.size());
-    while (std::optional<size_t> number = trials.next()) {
+    plan::LeastTrials least(plans, *bound, source.plain().graph.ops.size());
+    while (std::optional<size_t> number = least.next()) {
       Candidate &each = *tooLarge[*number];
-      tryCandidate(source, each, {.fewest = !compilesSeveral(), .triesLeast = true});
-      trials.needs(needed(each));
+      tryOne(each, {.fewest = !compilesSeveral(), .triesLeast = true});
+      least.needs(needed(each));
       if (!compilesSeveral())
         return;
     }
@@ -268,7 +275,7 @@ private:
     std::optional<Candidate> better = betterThan(*planned.best);
     if (!better)
       return;
-    tryCandidate(source, *better, {.fewest = !compilesSeveral()});
+    tryOne(*better, {.fewest = !compilesSeveral()});
     candidates.push_back(std::move(*better));
     chooseBest(); // there is one at least
   }
@@ -305,8 +312,10 @@ private:
         betterHidden(candidates, *planned.best, plans, prices, searchOptions());
     if (better.empty())
       return;
+    std::vector<Candidate *> those;
     for (Candidate &each : better)
-      tryCandidate(source, each, {});
+      those.push_back(&each);
+    trials.run(those, {});
     std::move(better.begin(), better.end(), std::back_inserter(candidates));
     chooseBest(); // there is one at least
   }
@@ -342,12 +351,18 @@ private:
     return better;
   }
 
+  void tryOne(Candidate &candidate, const TrialWishes &wishes) {
+    tryCandidate(source, source.read.get(), candidate, wishes);
+  }
+
+  llvm::StringRef text;
   const CompileOptions &options;
   const PlanRequest &request;
   const CompileListener &listener;
   const PlanWishes wishes;
   Road road;
   Source source;
+  Trials trials{source, text, options};
   SeparateCalls separate;
   MemoryBound bound;
   double given = 0; // bytes that no plan is below; 0: not known
@@ -367,7 +382,7 @@ PlanResult planProgram(llvm::StringRef module, const CompileOptions &options,
                        const PlanRequest &request, const CompileListener &listener,
                        PlanWishes wishes) {
   return resultOnDeepStack(
-      [&] { return planning::Planning(options, request, listener, wishes).run(module); });
+      [&] { return planning::Planning(module, options, request, listener, wishes).run(); });
 }
 
 } // namespace tessera

@@ -66,8 +66,24 @@ std::string readSource(Road &road, llvm::StringRef text, llvm::StringRef name, S
     return errorOf(name, "it has values on several meshes; plans are for programs on one");
   source.known = knownValues(source.plain().graph,
                              [&](int32_t value) { return source.program->valueAt(value); });
-  source.places = placesOf(*source.program, mends::numberedOps(*source.read));
+  source.places = placesOf(*source.program, source.known, mends::numberedOps(*source.read));
   return "";
+}
+
+OwningOpRef<ModuleOp> readAgain(Road &road, llvm::StringRef text, const Source &source) {
+  if (!road.read(text, /*keepNames=*/true).empty())
+    return {};
+  road.module()
+      .getContext()
+      ->loadDialect<sdy::SdyDialect>(); // import's, of whose attributes annotations are
+  separateCalls(road.module());
+  mends::numberOps(road.module());
+  if (source.isImported) {
+    if (!road.run("propagate", [](const Phase &) { return true; }).empty())
+      return {};
+    mends::numberOps(road.module());
+  }
+  return road.take();
 }
 
 static std::string mismatch(const sharding::Mesh &own, const sharding::Mesh &asked,

@@ -15,6 +15,10 @@ std::string errorOf(llvm::StringRef name, const llvm::Twine &what);
 std::string readSource(Road &road, llvm::StringRef text, llvm::StringRef name, Source &source,
                        SeparateCalls &separate);
 
+// The program once more, as `source` has it read, on a road of its own: an MLIR context is for one thread. Null
+// where it can't be read again.
+mlir::OwningOpRef<mlir::ModuleOp> readAgain(Road &road, llvm::StringRef text, const Source &source);
+
 // Of a program with annotations the mesh that they are on; else what is asked for.
 std::string chooseMeshes(const Source &source, const PlanRequest &request, llvm::StringRef name,
                          std::vector<sharding::Mesh> &meshes);

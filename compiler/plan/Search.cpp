@@ -105,38 +105,40 @@ size_t mostTrials(const Source &source, int effort) {
   return std::clamp<size_t>(size_t(effort) * 6000 / ops, 1, size_t(effort) * 4);
 }
 
-void tryCandidate(const Source &source, Candidate &candidate, const TrialWishes &wishes) {
+void tryCandidate(const Source &source, ModuleOp read, Candidate &candidate,
+                  const TrialWishes &wishes) {
   candidate.values = source.folded.unfolded(candidate.folded);
-  candidate.tried = tryPlan(source, *candidate.onMesh, candidate.values, wishes);
+  candidate.tried = tryPlan(source, read, *candidate.onMesh, candidate.values, wishes);
   if (wishes.fewest && candidate.tried.others > 0) {
-    Tried more =
-        tryPlan(source, *candidate.onMesh, candidate.values, {.triesLeast = wishes.triesLeast});
+    Tried more = tryPlan(source, read, *candidate.onMesh, candidate.values,
+                         {.triesLeast = wishes.triesLeast});
     if (more.others < candidate.tried.others)
       candidate.tried = std::move(more);
   }
   candidate.isTried = true;
 }
 
-void compileBest(const Source &source, std::vector<Candidate> &candidates, int effort) {
+std::vector<Candidate *> bestToTry(const Source &source, std::vector<Candidate> &candidates,
+                                   int effort) {
   size_t most = mostTrials(source, effort);
   std::set<std::string> kinds;
-  size_t tried = 0;
-  auto tryThose = [&](size_t upTo, llvm::function_ref<bool(const Candidate &)> isMeant) {
+  std::vector<Candidate *> chosen;
+  auto chooseThose = [&](size_t upTo, llvm::function_ref<bool(const Candidate &)> isMeant) {
     for (Candidate &candidate : candidates) {
-      if (tried >= upTo)
+      if (chosen.size() >= upTo)
         break;
-      if (candidate.isTried || !isMeant(candidate) ||
+      if (llvm::is_contained(chosen, &candidate) || !isMeant(candidate) ||
           (!candidate.isFound && kinds.contains(kindOf(candidate))))
         continue;
       kinds.insert(kindOf(candidate));
-      ++tried;
-      tryCandidate(source, candidate, {});
+      chosen.push_back(&candidate);
     }
   };
   auto isFound = [](const Candidate &candidate) { return candidate.isFound; };
-  tryThose((most + 2) / 3, isFound);
-  tryThose((2 * most + 2) / 3, isPure);
-  tryThose(most, [](const Candidate &) { return true; });
+  chooseThose((most + 2) / 3, isFound);
+  chooseThose((2 * most + 2) / 3, isPure);
+  chooseThose(most, [](const Candidate &) { return true; });
+  return chosen;
 }
 
 std::vector<Candidate> betterHidden(llvm::ArrayRef<Candidate> candidates, const Candidate &chosen,

@@ -23,10 +23,14 @@ void count(Candidate &candidate, plan::AssignmentPrices &prices, const plan::Opt
 size_t mostTrials(const Source &source, int effort);
 
 // With more than the fewest annotations, though these are asked for, where not all values lie as planned.
-void tryCandidate(const Source &source, Candidate &candidate, const TrialWishes &wishes);
+// `read`: as of tryPlan.
+void tryCandidate(const Source &source, mlir::ModuleOp read, Candidate &candidate,
+                  const TrialWishes &wishes);
 
-// Of a program that is not large: compiles the best of them, and the best of each kind; of those that fit the quickest wins.
-void compileBest(const Source &source, std::vector<Candidate> &candidates, int effort);
+// Of a program that is not large, those that are compiled: the best, and the best of each kind; of those that
+// fit the quickest wins.
+std::vector<Candidate *> bestToTry(const Source &source, std::vector<Candidate> &candidates,
+                                   int effort);
 
 constexpr double kBetter = 2e-3; // that a plan is worth compiling
 

@@ -101,9 +101,9 @@ uint64_t hashOf(const sharding::PropagationGraph &graph) {
 // One plan on its way: into the author's program, and with it down the road.
 class Trial {
 public:
-  Trial(const Source &source, const OnMesh &onMesh)
-      : source(source), onMesh(onMesh),
-        quiet(source.read.get().getContext(), [this](Diagnostic &diagnostic) {
+  Trial(const Source &source, ModuleOp read, const OnMesh &onMesh)
+      : source(source), read(read), onMesh(onMesh),
+        quiet(read.getContext(), [this](Diagnostic &diagnostic) {
           if (diagnostic.getSeverity() == DiagnosticSeverity::Error && tried.error.empty())
             tried.error = oneLine(diagnostic.str());
           return success();
@@ -126,6 +126,7 @@ private:
   void predict();
 
   const Source &source;
+  ModuleOp read;
   const OnMesh &onMesh;
   ScopedDiagnosticHandler quiet;
   OwningOpRef<ModuleOp> trial;
@@ -140,7 +141,7 @@ bool Trial::annotate(const plan::Assignment &planned, bool fewest) {
     tried.annotations = onMesh.annotationsFor(planned, others, fewest);
     if (round && tried.annotations.size() == annotations)
       break; // there is no place for what lies otherwise
-    tried.annotated = source.read.get().clone();
+    tried.annotated = read.clone();
     planning::annotate(*tried.annotated, onMesh.getMesh(), tried.annotations);
     trial = tried.annotated->clone();
     if (!run([&](OpPassManager &passes) {
@@ -202,9 +203,9 @@ void Trial::goRoad(bool triesLeast) {
 
 } // namespace
 
-Tried tryPlan(const Source &source, const OnMesh &onMesh, const plan::Assignment &planned,
-              const TrialWishes &wishes) {
-  Trial trial(source, onMesh);
+Tried tryPlan(const Source &source, ModuleOp read, const OnMesh &onMesh,
+              const plan::Assignment &planned, const TrialWishes &wishes) {
+  Trial trial(source, read, onMesh);
   if (!trial.annotate(planned, wishes.fewest))
     return std::move(trial.tried);
   auto goRoad = [&] { trial.goRoad(wishes.triesLeast); };
@@ -217,7 +218,7 @@ Tried tryPlan(const Source &source, const OnMesh &onMesh, const plan::Assignment
 
 Tried tryFewest(const Source &source, const OnMesh &onMesh, const plan::Assignment &planned,
                 const Tried &before) {
-  Trial trial(source, onMesh);
+  Trial trial(source, source.read.get(), onMesh);
   Tried &tried = trial.tried;
   if (!trial.annotate(planned, /*fewest=*/true))
     return std::move(tried);

@@ -83,8 +83,9 @@ struct TrialWishes {
   std::function<std::function<void()>(llvm::ArrayRef<Annotation>)> beside = nullptr;
 };
 
-Tried tryPlan(const Source &source, const OnMesh &onMesh, const plan::Assignment &planned,
-              const TrialWishes &wishes);
+// `read`: the program as it was read, the source's or the same in another context.
+Tried tryPlan(const Source &source, mlir::ModuleOp read, const OnMesh &onMesh,
+              const plan::Assignment &planned, const TrialWishes &wishes);
 
 // With the fewest annotations. Where all values lie as in `tried`, a step takes what it took there.
 Tried tryFewest(const Source &source, const OnMesh &onMesh, const plan::Assignment &planned,

@@ -169,41 +169,50 @@ void CopyAscent::pass(bool forward, double wanted) {
 // What readers need not pay others do, who have nothing left: each edge keeps all that it gives.
 void CopyAscent::shiftPaid(size_t value) {
   SharedCopies::Shares &all = shares[value];
-  payers.resize(std::max(payers.size(), all.paid.size()));
-  for (auto [reader, e] : llvm::enumerate(edgeOf[value])) {
-    Payer &payer = payers[reader];
-    payer.paid = all.paid[reader].at.data();
-    payer.columns = all.paid[reader].columns;
-    payer.took = e < 0 ? nullptr : &message[edges[e].toFrom];
-    if (e < 0)
-      continue;
-    payer.factor = edges[e].factor;
-    greatestByColumn(edges[e], payer.gave);
-  }
+  gave.resize(std::max(gave.size(), all.paid.size()));
+  for (auto [reader, e] : llvm::enumerate(edgeOf[value]))
+    if (e >= 0)
+      greatestByColumn(edges[e], gave[reader]);
+  payers.clear();
+  for (const SharedCopies::Sharing &copy : all.copies)
+    for (auto [reader, column] : copy) {
+      Matrix &paid = all.paid[reader];
+      Payer &payer = payers.emplace_back();
+      payer.paid = paid.at.data() + column;
+      payer.columns = paid.columns;
+      int32_t e = edgeOf[value][reader];
+      payer.took = e < 0 ? nullptr : &message[edges[e].toFrom];
+      if (e < 0)
+        continue;
+      payer.factor = edges[e].factor;
+      payer.gave = gave[reader][size_t(column)];
+    }
   llvm::SmallVector<double, 8> left; // that each could pay less; below zero: it takes more
-  for (size_t row = 0; row < all.full[0]->rows; ++row)
+  for (size_t row = 0; row < all.full[0]->rows; ++row) {
+    const Payer *next = payers.data();
     for (const SharedCopies::Sharing &copy : all.copies) {
+      llvm::ArrayRef<Payer> sharers(next, copy.size());
+      next += copy.size();
       double full = (*all.full[copy[0].first])(row, size_t(copy[0].second));
       if (full == 0 || full == kImpossible)
         continue;
-      left.clear();
+      left.resize_for_overwrite(sharers.size());
       double freed = 0, takers = 0;
-      for (auto [reader, column] : copy) {
-        const Payer &payer = payers[reader];
-        double paid = payer.paid[row * payer.columns + size_t(column)], spare = 0;
+      for (auto [i, payer] : llvm::enumerate(sharers)) {
+        double paid = payer.paid[row * payer.columns], spare = 0;
         if (payer.took)
-          spare =
-              (payer.factor * paid - payer.took[row] - payer.gave[size_t(column)]) / payer.factor;
+          spare = (payer.factor * paid - payer.took[row] - payer.gave) / payer.factor;
         bool takes = payer.took && spare <= kRounding * full;
-        left.push_back(takes ? -1 : payer.took ? std::min(spare, paid) : 0);
+        left[i] = takes ? -1 : payer.took ? std::min(spare, paid) : 0;
         takers += takes;
-        freed += takes ? 0 : left.back();
+        freed += takes ? 0 : left[i];
       }
       if (takers == 0 || freed <= kRounding * full)
         continue;
-      for (auto [each, spare] : llvm::zip_equal(copy, left))
-        all.paid[each.first](row, size_t(each.second)) += spare < 0 ? freed / takers : -spare;
+      for (auto [payer, spare] : llvm::zip_equal(sharers, left))
+        payer.paid[row * payer.columns] += spare < 0 ? freed / takers : -spare;
     }
+  }
 }
 
 void CopyAscent::run(int64_t rounds, double wanted, double gap) {

@@ -45,12 +45,12 @@ private:
   };
 
   // A reader of the value whose copies are paid anew.
+  // A reader's part of a copy of one value, by whose candidates the rows of matrices are.
   struct Payer {
-    double *paid; // rows are candidates of the value
+    double *paid; // in the first row
     size_t columns;
-    const double *took; // by the value's candidates, through its edge; null: it has none
-    double factor;      // of that edge
-    std::vector<double> gave;
+    const double *took;          // by candidates, through the reader's edge; null: it has none
+    double factor = 1, gave = 0; // of that edge; by the reader's choices that need the copy
   };
 
   const double *rowsOf(const Edge &edge) const {
@@ -76,9 +76,10 @@ private:
   std::vector<std::vector<int32_t>> edgeOf; // by value and reader; -1: none
   double most = 0;                          // stands for what is impossible
   double lower = 0, best = 0;
-  bool isBound = false;           // lower is one of the shares as they are
-  std::vector<double> sum, given; // of one vertex, of one edge
-  std::vector<Payer> payers;      // of one value
+  bool isBound = false;                  // lower is one of the shares as they are
+  std::vector<double> sum, given;        // of one vertex, of one edge
+  std::vector<Payer> payers;             // of one value, a copy after the other
+  std::vector<std::vector<double>> gave; // by its readers: by column
 };
 
 } // namespace tessera::plan

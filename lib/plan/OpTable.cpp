@@ -4,6 +4,7 @@
 #include "lib/sharding/CrossingRows.h"
 #include "llvm/ADT/STLExtras.h"
 #include <numeric>
+#include <unordered_map>
 #include <unordered_set>
 
 namespace tessera::plan {
@@ -333,12 +334,13 @@ void OpTables::collectTensors(OpTable &table, int32_t index, llvm::ArrayRef<int3
   auto collect = [&](auto shardingOf) {
     TensorChoices tensor;
     std::vector<TensorSharding> distinct;
-    std::map<std::string, int32_t> numbers;
+    std::unordered_map<std::string, int32_t> numbers;
+    std::string key;
     for (const FactorAxes &axes : table.choices) {
       TensorSharding sharding = shardingOf(axes);
-      std::string key;
+      key.clear();
       appendKey(key, sharding);
-      auto [it, isNew] = numbers.try_emplace(std::move(key), int32_t(distinct.size()));
+      auto [it, isNew] = numbers.try_emplace(key, int32_t(distinct.size()));
       if (isNew)
         distinct.push_back(std::move(sharding));
       tensor.at.push_back(it->second);

@@ -6,6 +6,7 @@
 #include "lib/sharding/FactorChoice.h"
 
 #include <memory>
+#include <unordered_map>
 
 namespace tessera::plan {
 
@@ -89,7 +90,7 @@ private:
   sharding::ReshardPlanner &planner;
   const Weights &weights;
   KernelPrices kernels;
-  std::map<std::string, std::unique_ptr<OpTable>> tables;
+  std::unordered_map<std::string, std::unique_ptr<OpTable>> tables;
 };
 
 } // namespace tessera::plan

@@ -52,31 +52,42 @@ int32_t ReshardPrices::patternOf(const TensorSharding &from, const TensorShardin
   if (becomesPartial(from, to))
     return kNever;
   // The dimensions that take part, in an order of their own: which is which doesn't matter.
-  std::vector<std::pair<std::string, size_t>> dims;
+  struct Part {
+    llvm::StringRef text;
+    size_t dim;
+    bool operator<(const Part &other) const {
+      return text != other.text ? text < other.text : dim < other.dim;
+    }
+  };
+  llvm::SmallVector<std::pair<size_t, size_t>, 4> ends; // of text, by dimension
+  text.clear();
   for (size_t d = 0; d < from.dims.size(); ++d) {
     if (from.dims[d].axes.empty() && to.dims[d].axes.empty())
       continue;
-    TensorSharding one;
-    one.dims = {from.dims[d], to.dims[d]};
-    std::string key;
-    appendKey(key, one);
-    dims.push_back({std::move(key), d});
+    appendKey(text, from.dims[d].axes);
+    appendKey(text, to.dims[d].axes);
+    ends.push_back({text.size(), d});
+  }
+  llvm::SmallVector<Part, 4> dims;
+  size_t begin = 0;
+  for (auto [end, d] : ends) {
+    dims.push_back({llvm::StringRef(text).slice(begin, end), d});
+    begin = end;
   }
   llvm::sort(dims);
-  std::string key;
-  for (const auto &dim : dims)
-    key += dim.first;
-  TensorSharding partial;
-  partial.unreduced = from.unreduced;
-  llvm::sort(partial.unreduced);
-  appendKey(key, partial);
-  partial.unreduced = to.unreduced;
-  llvm::sort(partial.unreduced);
-  appendKey(key, partial);
-  auto [it, isNew] = numbers.try_emplace(std::move(key), int32_t(curves.size()));
+  std::string &key = patternKey;
+  key.clear();
+  for (const Part &dim : dims)
+    key += dim.text;
+  for (const TensorSharding *side : {&from, &to}) {
+    sharding::AxisRefs partial = side->unreduced;
+    llvm::sort(partial);
+    appendKey(key, partial);
+  }
+  auto [it, isNew] = numbers.try_emplace(key, int32_t(curves.size()));
   if (isNew) {
     Curve &curve = curves.emplace_back();
-    for (const auto &[text, d] : dims) {
+    for (const auto &[_, d] : dims) {
       curve.from.dims.push_back(from.dims[d]);
       curve.to.dims.push_back(to.dims[d]);
       curve.sizes.push_back(std::lcm(shardCount(from.dims[d].axes), shardCount(to.dims[d].axes)));

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <unordered_map>
 
 namespace tessera::plan {
 
@@ -124,10 +125,11 @@ private:
   sharding::ReshardPlanner &planner;
   const Weights &weights;
   std::vector<Curve> curves;
-  std::map<std::string, int32_t> numbers;
+  std::unordered_map<std::string, int32_t> numbers;
+  std::string text, patternKey;                    // of the pattern that is asked for
   llvm::DenseMap<uint64_t, int32_t> patternByPair; // by the numbers of two shardings
   std::map<std::pair<int32_t, int32_t>, std::vector<int32_t>> patternTables;
-  std::map<std::string, Matrix> matrices;
+  std::unordered_map<std::string, Matrix> matrices;
 };
 
 } // namespace tessera::plan

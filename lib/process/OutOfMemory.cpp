@@ -2,14 +2,15 @@
 // handlers up to here.
 #include "lib/process/OutOfMemory.h"
 
+#include "lib/process/Stacks.h"
+
 #include "llvm/Support/ErrorHandling.h"
 
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
-#include <system_error>
-#include <thread>
+#include <pthread.h>
 
 namespace tessera {
 namespace {
@@ -37,6 +38,31 @@ bool attempt(llvm::function_ref<void()> work) {
   return fits;
 }
 
+// A thread with a deep stack, unlike std::thread, if one can be made. `work` must outlive it.
+class DeepThread {
+public:
+  explicit DeepThread(llvm::function_ref<void()> work) : work(work) {
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes) != 0)
+      return;
+    made = pthread_attr_setstacksize(&attributes, kDeepStackBytes) == 0 &&
+           pthread_create(&thread, &attributes, run, this) == 0;
+    pthread_attr_destroy(&attributes);
+  }
+  bool isThere() const { return made; }
+  void join() { pthread_join(thread, nullptr); }
+
+private:
+  static void *run(void *self) {
+    static_cast<DeepThread *>(self)->work();
+    return nullptr;
+  }
+
+  llvm::function_ref<void()> work;
+  pthread_t thread = {};
+  bool made = false;
+};
+
 } // namespace
 
 bool runWithinMemory(llvm::function_ref<void()> work) {
@@ -52,16 +78,12 @@ bool runWithinMemory(llvm::function_ref<void()> work) {
 
 void runBoth(llvm::function_ref<void()> first, llvm::function_ref<void()> second) {
   bool secondFits = true;
-  std::thread other;
-  try {
-    other = std::thread([&] { secondFits = attempt(second); });
-  } catch (const std::system_error &) {
-    // One after the other, then.
-  }
+  auto attemptSecond = [&] { secondFits = attempt(second); };
+  DeepThread other(attemptSecond);
   bool firstFits = attempt(first);
-  if (other.joinable())
+  if (other.isThere())
     other.join();
-  else if (firstFits)
+  else if (firstFits) // one after the other, then
     second();
   if (!firstFits || !secondFits)
     throw std::bad_alloc();

@@ -13,8 +13,8 @@ inline constexpr char kOutOfMemory[] = "out of memory";
 // the process can go on, but not compile again.
 bool runWithinMemory(llvm::function_ref<void()> work);
 
-// Runs both, the second on a thread of its own where one can be made. To be called from the work of
-// runWithinMemory, which then hears of memory that ran out in either.
+// Runs both, the second on a thread of its own, with a deep stack, where one can be made. To be called from the
+// work of runWithinMemory, which then hears of memory that ran out in either.
 void runBoth(llvm::function_ref<void()> first, llvm::function_ref<void()> second);
 
 } // namespace tessera

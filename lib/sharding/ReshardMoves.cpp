@@ -63,7 +63,7 @@ void ReshardMoves::reductions(const ReshardState &s) {
   auto scatter = [&](int32_t d, const AtomList &by) {
     ReshardState next = without(by);
     if (split(next, d, by))
-      add(std::move(next), {ReshardKind::ReduceScatter, d, -1, by});
+      add(next, {ReshardKind::ReduceScatter, d, -1, by});
   };
   for (int32_t d = 0; d < int32_t(s.dims.size()); ++d) {
     AtomList run;
@@ -86,14 +86,14 @@ void ReshardMoves::gathers(const ReshardState &s) {
     if (!s.dims[d].empty() && s.tiles[d] >= shape[d]) {
       ReshardState next = s;
       next.dims[d].clear();
-      add(std::move(next), {ReshardKind::Broadcast, d, -1, s.dims[d]});
+      add(next, {ReshardKind::Broadcast, d, -1, s.dims[d]});
     }
     for (size_t keep = s.dims[d].size(); keep-- > 0;) {
       ReshardState next = s;
       AtomList gone(s.dims[d].begin() + keep, s.dims[d].end());
       next.dims[d].truncate(keep);
       next.tiles[d] *= atoms.shards(gone);
-      add(std::move(next), {ReshardKind::AllGather, d, -1, gone});
+      add(next, {ReshardKind::AllGather, d, -1, gone});
     }
   }
 }
@@ -103,7 +103,7 @@ void ReshardMoves::slices(const ReshardState &s) {
   auto slice = [&](int32_t d, const AtomList &by) {
     ReshardState next = s;
     if (split(next, d, by))
-      add(std::move(next), {ReshardKind::Slice, d, -1, by});
+      add(next, {ReshardKind::Slice, d, -1, by});
   };
   for (int32_t d = 0; d < int32_t(s.dims.size()); ++d) {
     AtomList run;
@@ -137,7 +137,7 @@ void ReshardMoves::allToAlls(const ReshardState &s) {
         next.dims[from].truncate(keep);
         next.tiles[from] *= k;
         if (split(next, to, moved))
-          add(std::move(next), {ReshardKind::AllToAll, to, from, moved});
+          add(next, {ReshardKind::AllToAll, to, from, moved});
       }
     }
   }
@@ -146,7 +146,7 @@ void ReshardMoves::allToAlls(const ReshardState &s) {
 // Two kinds: atoms replaced by the goal's of equal size at the same place; and, in one dimension,
 // the goal's atoms put first so that the others can be gathered.
 void ReshardMoves::permutes(const ReshardState &s) {
-  auto permute = [&](ReshardState next) {
+  auto permute = [&](const ReshardState &next) {
     uint64_t along = 0;
     for (size_t d = 0; d < s.dims.size(); ++d)
       if (next.dims[d] != s.dims[d])
@@ -158,7 +158,7 @@ void ReshardMoves::permutes(const ReshardState &s) {
       if (along >> atom & 1)
         group.push_back(atom);
     if (!group.empty())
-      add(std::move(next), {ReshardKind::Permute, -1, -1, group});
+      add(next, {ReshardKind::Permute, -1, -1, group});
   };
 
   ReshardState next = s;
@@ -201,7 +201,7 @@ void ReshardMoves::permutes(const ReshardState &s) {
         }
       }
   if (fits)
-    permute(std::move(next));
+    permute(next);
 
   for (size_t d = 0; d < s.dims.size(); ++d) {
     if (s.dims[d].size() < 2)
@@ -215,7 +215,7 @@ void ReshardMoves::permutes(const ReshardState &s) {
     for (uint8_t atom : s.dims[d])
       if (!llvm::is_contained(order, atom))
         order.push_back(atom);
-    permute(std::move(first));
+    permute(first);
   }
 }
 
@@ -227,7 +227,7 @@ void ReshardMoves::retiles(const ReshardState &s) {
         return;
       ReshardState next = s;
       next.tiles[d] = tile;
-      add(std::move(next), {ReshardKind::Retile, d, -1, {}});
+      add(next, {ReshardKind::Retile, d, -1, {}});
     };
     retile(needed);
     // Where most shards hold padding only, less is moved to the first and sent from there.

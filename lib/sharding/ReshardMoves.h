@@ -63,7 +63,7 @@ struct ReshardMove {
 // begins as it does, its tiles where they are known.
 class ReshardMoves {
 public:
-  using AddMove = llvm::function_ref<void(ReshardState next, ReshardMove move)>;
+  using AddMove = llvm::function_ref<void(const ReshardState &next, const ReshardMove &move)>;
 
   // All are kept by reference.
   ReshardMoves(llvm::ArrayRef<int64_t> shape, const AxisAtoms &atoms, const ReshardState &goal)

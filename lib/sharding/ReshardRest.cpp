@@ -2,6 +2,7 @@
 
 #include "lib/sharding/ReshardPrice.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/bit.h"
 
 #include <cmath>
 
@@ -10,7 +11,10 @@ namespace tessera::sharding {
 ReshardRest::ReshardRest(const Mesh &mesh, llvm::ArrayRef<int64_t> shape, int64_t elementBytes,
                          const AxisAtoms &atoms, const ReshardState &goal,
                          const cost::Topology &topology)
-    : atoms(atoms), goal(goal), bytes(double(elementBytes)), goalShards(shardsOf(goal)) {
+    : atoms(atoms), goal(goal), bytes(double(elementBytes)) {
+  for (size_t atom = 0; atom < atoms.count(); ++atom)
+    sizes[atom] = double(atoms.size(uint8_t(atom)));
+  goalShards = shardsOf(goal);
   for (int64_t size : shape)
     bytes *= double(size);
   Atoms all;
@@ -36,15 +40,15 @@ ReshardRest::ReshardRest(const Mesh &mesh, llvm::ArrayRef<int64_t> shape, int64_
 double ReshardRest::shardsOf(const ReshardState &state) const {
   double shards = 1;
   for (const AtomList &dim : state.dims)
-    shards *= double(atoms.shards(dim));
+    for (uint8_t atom : dim)
+      shards *= sizes[atom];
   return shards;
 }
 
 double ReshardRest::partialOf(uint64_t partial) const {
   double over = 1;
-  for (uint8_t atom = 0; atom < atoms.count(); ++atom)
-    if (partial >> atom & 1)
-      over *= double(atoms.size(atom));
+  for (; partial; partial &= partial - 1)
+    over *= sizes[llvm::countr_zero(partial)];
   return over;
 }
 

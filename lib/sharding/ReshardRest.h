@@ -9,6 +9,8 @@
 #include "lib/cost/Topology.h"
 #include "lib/sharding/ReshardMoves.h"
 
+#include <array>
+
 namespace tessera::sharding {
 
 class ReshardRest {
@@ -27,9 +29,10 @@ private:
 
   const AxisAtoms &atoms;
   const ReshardState &goal;
-  double latency = 0, bytesPerSecond = 1; // of the quickest link; of all that the moves can use
-  bool isRing = false;                    // some link is: few steps may reach many devices
-  double bytes = 1, devices = 1;          // of the whole array; along all axes
+  std::array<double, AtomList::kMost> sizes; // of atoms
+  double latency = 0, bytesPerSecond = 1;    // of the quickest link; of all that the moves can use
+  bool isRing = false;                       // some link is: few steps may reach many devices
+  double bytes = 1, devices = 1;             // of the whole array; along all axes
   double goalShards = 1;
 };
 

@@ -62,9 +62,21 @@ private:
   }
   double gatherAndSlice(std::vector<Node> &path);
   void expand(int32_t from);
-  void add(ReshardState next, ReshardMove move);
+  void add(const ReshardState &next, const ReshardMove &move);
   StepPrice costOf(const ReshardState &before, const ReshardState &after, const ReshardMove &m);
-  const cost::CollectiveGroup &groupOf(const AtomList &along);
+
+  // Atoms along which collectives go, and what those take that were asked for: mostly of few sizes.
+  struct Along {
+    struct Priced {
+      ReshardKind kind;
+      double before, after; // bytes
+      StepPrice price;
+    };
+    AtomList atoms;
+    cost::CollectiveGroup group;
+    llvm::SmallVector<Priced, 0> known;
+  };
+  Along &along(const AtomList &some);
 
   const Mesh &mesh;
   llvm::ArrayRef<int64_t> shape;
@@ -76,7 +88,7 @@ private:
   ReshardRest rest;
 
   std::vector<Node> nodes;
-  std::deque<std::pair<AtomList, cost::CollectiveGroup>> groups; // few
+  std::deque<Along> alongs; // few
   // The nodes that reach their states at least cost, found by the state.
   struct ByState {
     const std::vector<Node> *nodes;
@@ -90,24 +102,34 @@ private:
   double bound = 0;
 };
 
-const cost::CollectiveGroup &Search::groupOf(const AtomList &along) {
-  for (const auto &[atoms, group] : groups)
-    if (atoms == along)
-      return group;
-  return groups.emplace_back(along, cost::collectiveGroup(topology, mesh, atoms.refs(along)))
-      .second;
+Search::Along &Search::along(const AtomList &some) {
+  for (Along &each : alongs)
+    if (each.atoms == some)
+      return each;
+  return alongs.emplace_back(
+      Along{some, cost::collectiveGroup(topology, mesh, atoms.refs(some)), {}});
 }
 
 StepPrice Search::costOf(const ReshardState &before, const ReshardState &after,
                          const ReshardMove &m) {
-  double bytes = localBytes(before);
+  constexpr size_t kMost = 32; // that are kept
+  if (m.kind == ReshardKind::Slice)
+    return kLocalStep;
+  double bytes = localBytes(before), left = localBytes(after);
   if (m.kind == ReshardKind::Retile)
     return retilePrice(shape[m.dim], before.tiles[m.dim], after.tiles[m.dim], bytes,
                        atoms.refs(before.dims[m.dim]), mesh, topology);
-  return priceOf(m.kind, bytes, localBytes(after), groupOf(m.atoms), mesh, topology);
+  Along &way = along(m.atoms);
+  for (const Along::Priced &each : way.known)
+    if (each.kind == m.kind && each.before == bytes && each.after == left)
+      return each.price;
+  StepPrice price = priceOf(m.kind, bytes, left, way.group, mesh, topology);
+  if (way.known.size() < kMost)
+    way.known.push_back({m.kind, bytes, left, price});
+  return price;
 }
 
-void Search::add(ReshardState next, ReshardMove move) {
+void Search::add(const ReshardState &next, const ReshardMove &move) {
   const Node &from = nodes[current];
   double left = rest.least(next);
   if (from.seconds + left > bound)
@@ -117,7 +139,7 @@ void Search::add(ReshardState next, ReshardMove move) {
   if (total + left > bound)
     return;
   double wireTotal = from.wire + price.wireBytes; // `from` dangles after the push
-  nodes.push_back({std::move(next), current, std::move(move), total, wireTotal});
+  nodes.push_back({next, current, move, total, wireTotal});
   auto number = int32_t(nodes.size() - 1);
   auto [it, fresh] = best.insert(number);
   if (!fresh) {
@@ -128,14 +150,15 @@ void Search::add(ReshardState next, ReshardMove move) {
     best.erase(it);
     best.insert(number);
   }
+  if (left == 0 && next == goal)
+    bound = total; // no path that takes longer matters any more
   open.push({total, number});
 }
 
 void Search::expand(int32_t from) {
   current = from;
   ReshardState state = nodes[from].state; // `nodes` grows meanwhile
-  moves.from(state,
-             [&](ReshardState next, ReshardMove move) { add(std::move(next), std::move(move)); });
+  moves.from(state, [&](const ReshardState &next, const ReshardMove &move) { add(next, move); });
 }
 
 // What always works: reduce, gather every dimension that is not right, slice it again.

@@ -1,10 +1,12 @@
 #include "passes/order/Schedule.h"
 
+#include "lib/process/OutOfMemory.h"
 #include "passes/order/LowerPeak.h"
 #include "passes/order/MirroredOrder.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <set>
 
@@ -199,7 +201,7 @@ public:
     int64_t most = rule.mostBytes.value_or(kUnbounded);
     if (best.order.timeline.peakBytes > most)
       for (const Candidate &from : {Candidate(best), Candidate(base)})
-        keep(withLowerPeak(from.tasks, storages, from.order.steps, most), from.tasks);
+        keep(measured(withLowerPeak(from.tasks, storages, from.order.steps, most), from.tasks));
     return std::move(best.order);
   }
 
@@ -211,26 +213,47 @@ private:
 
   void tryPolicies() {
     // Without overlap nearly all orders take equally long, so the least memory counts.
-    add({Policy::BaseOrder, false, kUnbounded});
-    add({Policy::LeastMemory, false, kUnbounded});
+    add({{Policy::BaseOrder, false, kUnbounded}, {Policy::LeastMemory, false, kUnbounded}});
     bool overlaps = llvm::any_of(tasks, [](const Task &task) { return task.isCollective(); });
     if (!overlaps || rule.overlap == Overlap::Off)
       return;
     least = best.order.timeline.peakBytes;
     int64_t usual = rule.usualBytes.value_or(least), most = rule.mostBytes.value_or(kUnbounded);
+    std::vector<Policy> policies;
     for (Policy::Next next : {Policy::BaseOrder, Policy::LongestPath, Policy::LeastMemory})
       for (int64_t bound : {most, std::min(usual + usual / 8, most), std::min(usual, most)})
-        add({next, true, bound});
+        policies.push_back({next, true, bound});
+    add(policies);
     Candidate first = best, second = quickest;
     mirror(first);
     if (second.order.steps != first.order.steps)
       mirror(second);
   }
 
-  void add(const Policy &policy) {
-    keep(Scheduler(tasks, storages, rule.window, policy).run(), tasks);
+  // Each by itself, of many tasks on whichever of two cores is free: what is found is the same.
+  void add(llvm::ArrayRef<Policy> policies) {
+    constexpr size_t kMany = 2000; // that are worth a thread
+    std::vector<std::vector<Candidate>> made(policies.size());
+    std::atomic<size_t> next{0};
+    auto makeEach = [&] {
+      for (size_t i; (i = next++) < policies.size();)
+        made[i] = ordersBy(policies[i]);
+    };
+    if (tasks.size() < kMany)
+      makeEach();
+    else
+      runBoth(makeEach, makeEach);
+    for (std::vector<Candidate> &orders : made)
+      for (Candidate &each : orders)
+        keep(std::move(each));
+  }
+
+  std::vector<Candidate> ordersBy(const Policy &policy) const {
+    std::vector<Candidate> orders;
+    orders.push_back(measured(Scheduler(tasks, storages, rule.window, policy).run(), tasks));
     if (!inPlace.empty())
-      keep(Scheduler(inPlace, storages, rule.window, policy).run(), inPlace);
+      orders.push_back(measured(Scheduler(inPlace, storages, rule.window, policy).run(), inPlace));
+    return orders;
   }
 
   void mirror(const Candidate &candidate) {
@@ -240,17 +263,22 @@ private:
         forward(backward, Scheduler(backward.tasks, {}, rule.window, policy).run());
     std::vector<Step> early = made;
     startEarlier(tasks, storages, early);
-    keep(std::move(made), candidate.tasks);
-    keep(std::move(early), candidate.tasks);
+    keep(measured(std::move(made), candidate.tasks));
+    keep(measured(std::move(early), candidate.tasks));
   }
 
-  void keep(std::vector<Step> steps, llvm::ArrayRef<Task> obeyed) {
+  Candidate measured(std::vector<Step> steps, llvm::ArrayRef<Task> obeyed) const {
     Candidate made{{std::move(steps), {}}, obeyed};
     Timeline &line = made.order.timeline;
     line = cost::simulate(tasks, storages, made.order.steps);
     double copies = copySeconds(tasks, storages.size(), made.order.steps, carries);
     line.seconds += copies;
     line.compute += copies;
+    return made;
+  }
+
+  void keep(Candidate made) {
+    const Timeline &line = made.order.timeline;
     if (best.order.steps.empty()) {
       least = line.peakBytes;
       base = made;

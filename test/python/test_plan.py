@@ -131,14 +131,26 @@ def test_what_is_searched_beside_a_compilation_is_as_on_one_core():
     x = jax.ShapeDtypeStruct((2048, 256), jnp.float32)
     module = jax.jit(layers, donate_argnums=0).lower(params, x, x).as_text(debug_info=True)
     plan = tessera.plan(module, devices=4, effort=1)
+    alone = planned_on_one_core(module, devices=4, effort=1)
+    assert len(plan.alternatives) == 0  # one was compiled
+    assert plan.decisions and plan.decisions == alone.decisions
+    assert plan.module == alone.module and plan.seconds == alone.seconds
+
+
+def planned_on_one_core(module, **options):
     cores = os.sched_getaffinity(0)
     try:
         os.sched_setaffinity(0, {min(cores)})
-        alone = tessera.plan(module, devices=4, effort=1)
+        return tessera.plan(module, **options)
     finally:
         os.sched_setaffinity(0, cores)
-    assert len(plan.alternatives) == 0  # one was compiled
-    assert plan.decisions and plan.decisions == alone.decisions
+
+
+def test_plans_that_are_compiled_beside_each_other_are_as_on_one_core():
+    module = jax.jit(layers, donate_argnums=0).lower(*arguments()).as_text(debug_info=True)
+    plan, alone = tessera.plan(module, devices=8), planned_on_one_core(module, devices=8)
+    assert len(plan.alternatives) > 2  # several were compiled
+    assert plan.alternatives == alone.alternatives and plan.decisions == alone.decisions
     assert plan.module == alone.module and plan.seconds == alone.seconds
 
 

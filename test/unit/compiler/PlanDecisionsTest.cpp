@@ -38,7 +38,7 @@ struct PlanDecisions : testing::Test {
       onMeshes.emplace_back(source, mesh);
     plan::KnownPlans known(source.folded.program);
     candidates = candidatesOn(onMeshes.front(), known, {}, /*breaksTies=*/true);
-    tryCandidate(source, candidates.front(), {});
+    tryCandidate(source, source.read.get(), candidates.front(), {});
   }
 
   Decisions decisionsOf(const Candidate &candidate) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <random>
+#include <sched.h>
 
 using namespace tessera::order;
 using tessera::cost::LiveMemory;
@@ -155,4 +156,32 @@ TEST(Schedule, EveryOperandIsThere) {
         double(fine.peakBytes - off.peakBytes) / double(std::max<int64_t>(1, off.peakBytes));
     EXPECT_LE(fine.seconds * (1 + std::max(0.0, more)), off.seconds * (1 + 1e-12));
   }
+}
+
+// Orders of many tasks are made on two threads, of which none may see who is first.
+TEST(Schedule, OfManyTasksIsTheSameOnOneCore) {
+  std::mt19937 random(6);
+  Program p;
+  for (int n = 0; n < 2400; ++n) {
+    std::vector<int> operands;
+    for (int i = 0; n && i < 2; ++i)
+      operands.push_back(std::max(0, n - 1 - int(random() % 40)));
+    std::sort(operands.begin(), operands.end());
+    operands.erase(std::unique(operands.begin(), operands.end()), operands.end());
+    random() % 4 ? p.kernel(random() % 5, operands, random() % 100)
+                 : p.collective(random() % 20, operands, random() % 100);
+  }
+  Order order = p.order();
+  EXPECT_LT(order.timeline.seconds, p.order({.overlap = Overlap::Off}).timeline.seconds);
+  cpu_set_t cores, first;
+  ASSERT_EQ(sched_getaffinity(0, sizeof cores, &cores), 0);
+  CPU_ZERO(&first);
+  for (int core = 0; CPU_COUNT(&first) == 0; ++core)
+    if (CPU_ISSET(core, &cores))
+      CPU_SET(core, &first);
+  ASSERT_EQ(sched_setaffinity(0, sizeof first, &first), 0);
+  Order alone = p.order();
+  EXPECT_EQ(sched_setaffinity(0, sizeof cores, &cores), 0);
+  EXPECT_EQ(order.steps, alone.steps);
+  EXPECT_EQ(order.timeline.seconds, alone.timeline.seconds);
 }

@@ -127,6 +127,21 @@ TEST_F(PlanOf, OneAllToAllFromTwoDimensions) {
   EXPECT_EQ(p.wireBytes, 64 * 64 * 64 * 4 / 4 * 3 / 4);
 }
 
+// A path that was found rules out all that takes longer; without that the search ended before it had this one.
+TEST_F(PlanOf, WhatIsFoundLeavesTimeForTheRestOfManyStates) {
+  cost::Topology topology = cost::defaultTopology();
+  topology.network.axes.clear();
+  topology.network.levels = {{"host", 8, {2.5e-6, 4.5e11, 1}}, {"pod", 0, {5e-6, 5e10, 1}}};
+  topology.computingAtOnce = 0;
+  mesh = {"mesh", {{"x", 8}, {"y", 2}, {"z", 4}}, {}};
+  AxisRef x{0, 1, 8}, y{1, 1, 2}, z{2, 1, 4};
+  llvm::SmallVector<int64_t> shape{2048, 256};
+  ReshardPlan p = planReshard(mesh, shape, 1, canonicalLayout(shape, sharding({{y}, {x}}, {z})),
+                              canonicalLayout(shape, sharding({{}, {y, z}})), topology);
+  EXPECT_EQ(kinds(p),
+            (Kinds{ReshardKind::AllReduce, ReshardKind::AllGather, ReshardKind::Permute}));
+}
+
 TEST(RetileShifts, RowsByDistance) {
   auto shifts =
       retileShifts(10, 2, 5, 6); // device 0 needs row 5 from device 1, which needs 6..9 of its own
