@@ -375,6 +375,13 @@ def solved_on_the_host(x, y):
     return jnp.linalg.solve(x + 4 * jnp.eye(6), y)
 
 
+@program((3, 3), (24, 24))
+def larger_and_larger_on_the_host(x, y):
+    """Its operands are staged in memory that grows, while the results before are on their way from there."""
+    small = jnp.linalg.cholesky(x @ x.T + 4 * jnp.eye(3))
+    return small + 1, jnp.linalg.cholesky(y @ y.T / 24 + small[0, 0] * jnp.eye(24)) * 2
+
+
 @program((1, 30000), (2, 51000), dtypes=["int32", "float32"])
 def sorted_long_rows(x, y):
     """The numbers of the second one's elements find no room in shared memory: each row's lie where its results will."""

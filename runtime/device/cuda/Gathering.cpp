@@ -60,6 +60,7 @@ void Gathering::begin(bool isWatched) {
   isWatched_ = isWatched;
   progress_.begin();
   clear();
+  held_.clear();
   known_.tidy();
 }
 
@@ -162,8 +163,23 @@ void Gathering::giveAll() {
   } else {
     isGiving_ = !giveEach();
   }
-  if (!isGiving_)
-    clear();
+  if (isGiving_)
+    return;
+  holdGiven();
+  clear();
+}
+
+void Gathering::holdGiven() {
+  for (auto &[name, lane] : lanes_)
+    for (auto &held : lane.held)
+      if (held_.empty() || held_.back() != held)
+        held_.push_back(std::move(held));
+}
+
+// Once all that was given is over.
+void Gathering::letGo() {
+  if (progress_.isMarked() && progress_.result() != kNotReady)
+    held_.clear();
 }
 
 // Its launches are what may not end, where it has any.

@@ -112,6 +112,8 @@ private:
   void passEvents();
   void checkProgress(Run &run);
   void clear();
+  void holdGiven();
+  void letGo();
   void giveToAll();
   bool arrive(const Member *caller);
   void arm();
@@ -136,6 +138,7 @@ private:
   uint64_t graphs_ = 0;      // that were given
   uint64_t recorded_ = 0;    // of these: that graphEvent_ is behind
   bool isWatched_ = false;
+  std::vector<std::shared_ptr<const void>> held_; // by commands that may not be over
   Graphs known_;
 
   std::vector<Member *> waiting_;

@@ -48,6 +48,7 @@ void Gathering::giveToAll() {
 // Wakes those whose wait is over, but for `caller`: whether its own is.
 bool Gathering::arrive(const Member *caller) {
   ResultCode code = backend_->isGivenUp() ? kGivenUp : isGiving_ ? kNotReady : progress_.result();
+  letGo();
   Task *chain = nullptr;
   bool isCallers = false;
   auto isAtEnd = [](const Member *member) { return member->what == For::End; };

@@ -218,14 +218,16 @@ API cuMemFree(uint64_t memory) {
   return gpu.memory.release(memory) ? Success : InvalidValue;
 }
 API cuMemHostAlloc(void **memory, size_t bytes, unsigned) {
-  *memory = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
-  if (*memory)
-    std::memset(*memory, 0xff, bytes);
+  Gpu &gpu = Gpu::ofProcess();
+  std::lock_guard lock(gpu.mutex);
+  *memory = gpu.hostMemory.allocate(bytes);
   return *memory ? Success : OutOfMemory;
 }
 API cuMemFreeHost(void *memory) {
   waitForAll(current);
-  return std::free(memory), Success;
+  Gpu &gpu = Gpu::ofProcess();
+  std::lock_guard lock(gpu.mutex);
+  return gpu.hostMemory.release(memory) ? Success : InvalidValue;
 }
 
 // The memory is there at once; it is given back when the stream comes to it.

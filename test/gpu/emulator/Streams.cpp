@@ -36,6 +36,9 @@ void Gpu::copy(uint64_t to, uint64_t from, size_t bytes, uint32_t command) {
   std::string size = std::to_string(bytes);
   if (!target || !source)
     return fail(IllegalAddress, "a copy of " + size + " bytes outside of what is allocated");
+  if (hostMemory.isGivenBack(to, bytes) || hostMemory.isGivenBack(from, bytes))
+    return fail(IllegalAddress,
+                "a copy of " + size + " bytes from or to memory of the host that was given back");
   // What a sample leaves out has no order.
   static const bool isWhole = environment("TESSERA_EMULATOR_SAMPLE", 0) == 0;
   std::string problem = isWhole ? memory.note(from, bytes, /*isWrite=*/false, command) : "";

@@ -2,6 +2,7 @@
 // thread of its own and late, events between them, and graphs.
 #pragma once
 
+#include "test/gpu/emulator/HostMemory.h"
 #include "test/gpu/emulator/Machine.h"
 #include "test/gpu/emulator/Visible.h"
 
@@ -45,6 +46,7 @@ public:
   std::condition_variable changed; // a record is done
   const unsigned devices = static_cast<unsigned>(visibleGpus().size());
   Memory memory{devices};
+  HostMemory hostMemory;
   Order order;
   unsigned current = 0;      // whose command runs
   std::vector<int> failures; // of the devices' contexts, for good
