@@ -103,7 +103,11 @@ SourceProgram readProgram(llvm::StringRef text, const CompileOptions &options, M
   if (std::string machine = machineFor(*module, options); !machine.empty()) {
     llvm::Expected<TopologyAttr> topology = parseTopologyFile(module->getLoc(), machine);
     if (!topology) {
-      result.error = "error: the topology file: " + oneLine(llvm::toString(topology.takeError()));
+      std::string wrong = oneLine(llvm::toString(topology.takeError()));
+      result.error = llvm::StringRef(machine).contains('{')
+                         ? "error: the topology file: " + wrong
+                         : "error: '" + machine +
+                               "' is neither the name of a machine nor what a topology file has";
       return result;
     }
     if (!*topology) {

@@ -39,7 +39,7 @@ def few_elements(x, y, z, w):
     return x.sum(), everywhere(y.sum(), y), z.max(), everywhere(w.sum(1, keepdims=True), w)
 
 
-@program((31, 2), (5, 40), (12, 9), (8,), (3, 3000), dtypes=("int32", "int32", "float32", "float32", "int32"))
+@program((31, 2), (5, 40), (2, 2), (2,), (3, 3000), dtypes=("int32", "int32", "float32", "float32", "int32"))
 def elements_that_the_row_names(x, y, table, names, z):
     """What other threads have brought of the row, or a sum of it, says which element of an operand is read."""
     at = lambda array, *index: array.at[index].get(mode="promise_in_bounds")  # as the gather clamps it

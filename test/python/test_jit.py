@@ -295,6 +295,24 @@ def test_devices_that_nothing_uses_are_named():
         tessera.jit(lambda x: x.sum(), devices=8)(normal(3))
 
 
+@pytest.mark.parametrize("devices", [0, -1, "8"])
+def test_no_number_of_devices_is_refused(devices):
+    with pytest.raises((ValueError, TypeError)):
+        tessera.jit(jnp.sin, devices=devices)
+
+
+def test_no_machine_of_a_name():
+    with pytest.raises(tessera.CompileError, match="'nowhere' is neither the name of a machine nor"):
+        tessera.jit(jnp.sin, topology="nowhere")(np.ones(3, np.float32))
+
+
+def test_what_a_result_is_gathered_for_is_at_a_line_of_the_users():
+    mesh = tessera.make_mesh((3,), ("a",))
+    program = tessera.jit(lambda x: jnp.sin(x) @ x.T, mesh=mesh, in_shardings=P("a")).program(np.ones((5, 4), np.float32))
+    assert program.report.collectives
+    assert all("test_jit.py" in each.location for each in program.report.collectives), program.report
+
+
 def test_another_number_of_devices_is_refused():
     with pytest.raises(ValueError, match="sharded over 8 devices: devices=4"):
         tessera.jit(layer, devices=4)(normal(16, 32), normal(8, 16))

@@ -4,6 +4,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import math
+import pathlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -18,6 +19,10 @@ from jax.sharding import AbstractMesh, NamedSharding, PartitionSpec
 trace_context: Callable[[], Any] = config.trace_context
 # Whether nobody is tracing: not inside of jit, grad, vmap, ..
 nobody_traces: Callable[[], bool] = core.trace_state_clean
+
+
+# The user's frames are those beyond what calls JAX for tessera.jit.
+source_info_util.register_exclusion(str(pathlib.Path(__file__).parent.parent))
 
 
 def source_of(equation: Any) -> str:

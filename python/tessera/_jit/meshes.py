@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import operator
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -22,6 +23,8 @@ def make_mesh(shape: Sequence[int], names: Sequence[str], axis_types: Sequence[A
 
 def mesh_of(devices: int | None, mesh: AnyMesh | None) -> AnyMesh | None:
     """The mesh that PartitionSpecs are about: `mesh`, or one axis "devices"."""
+    if devices is not None and operator.index(devices) < 1:
+        raise ValueError(f"devices={devices}: one at least")
     if mesh is not None:
         size = math.prod(mesh.shape.values())
         if devices is not None and devices != size:
