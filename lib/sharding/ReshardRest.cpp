@@ -11,7 +11,7 @@ namespace tessera::sharding {
 ReshardRest::ReshardRest(const Mesh &mesh, llvm::ArrayRef<int64_t> shape, int64_t elementBytes,
                          const AxisAtoms &atoms, const ReshardState &goal,
                          const cost::Topology &topology)
-    : atoms(atoms), goal(goal), bytes(double(elementBytes)) {
+    : goal(goal), bytes(double(elementBytes)) {
   for (size_t atom = 0; atom < atoms.count(); ++atom)
     sizes[atom] = double(atoms.size(uint8_t(atom)));
   goalShards = shardsOf(goal);

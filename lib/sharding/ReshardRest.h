@@ -27,7 +27,6 @@ private:
   double partialOf(uint64_t partial) const;
   double stepsTo(double devices) const;
 
-  const AxisAtoms &atoms;
   const ReshardState &goal;
   std::array<double, AtomList::kMost> sizes; // of atoms
   double latency = 0, bytesPerSecond = 1;    // of the quickest link; of all that the moves can use
