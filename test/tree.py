@@ -61,6 +61,14 @@ def machine_paths():
             yield f"{path.relative_to(ROOT)}: names a directory of somebody's machine"
 
 
+def results_of_runs():
+    for path in tracked():
+        if b"\0" in path.read_bytes()[:4096]:
+            yield f"{path.relative_to(ROOT)}: is no text; what a program wrote does not belong into the tree"
+        elif path.parent == ROOT and path.suffix in (".mlir", ".py", ".log"):
+            yield f"{path.relative_to(ROOT)}: lies at the root, where nobody looks for it"
+
+
 # Folders from the lowest layer up; each may include what stands before it. Folders of one line are beside each other, and may
 # include each other as long as there is no cycle.
 LAYERS = """
@@ -246,6 +254,7 @@ def main():
         broken_links,
         vague_names,
         machine_paths,
+        results_of_runs,
         includes_that_point_up,
         cycles_of_folders,
         phases_that_know_a_cpu,

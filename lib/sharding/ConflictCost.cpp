@@ -14,7 +14,9 @@ ConflictCost::ConflictCost(const PropagationGraph &graph, llvm::ArrayRef<const M
 
 double ConflictCost::seconds(int32_t index, int32_t mesh, llvm::ArrayRef<TensorSharding> tensors) {
   const PropagatedOp &op = graph.ops[index];
-  auto [it, isNew] = known.try_emplace(keyOf(op, mesh, tensors));
+  std::string key = keyOf(op, mesh, tensors);
+  std::lock_guard lock(mutex);
+  auto [it, isNew] = known.try_emplace(std::move(key));
   if (isNew)
     it->second = find(op, mesh, tensors);
   return it->second;

@@ -1,11 +1,12 @@
 // What an op of a propagation graph would cost with its tensors sharded in some way: the judge of
-// conflicts.
+// conflicts. Threads may ask at the same time: what it knows is one's at a time.
 #pragma once
 
 #include "lib/sharding/FactorChoice.h"
 #include "lib/sharding/PropagationGraph.h"
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <unordered_map>
 
@@ -28,6 +29,7 @@ private:
   double find(const PropagatedOp &op, int32_t mesh, llvm::ArrayRef<TensorSharding> tensors);
 
   const PropagationGraph &graph;
+  std::mutex mutex; // of what follows
   std::vector<std::unique_ptr<ReshardPlanner>> planners;
   std::unordered_map<std::string, double> known; // equal ops of equal layers cost the same
 };

@@ -85,7 +85,7 @@ def PropagateShardings : Pass<"tessera-propagate-shardings", "::mlir::ModuleOp">
     ```
     Dimensions stay open where they were; `--tessera-finalize-shardings` closes them. How conflicts are decided: docs/propagation.md.
   }];
-  let dependentDialects = ["::tessera::sdy::SdyDialect"];
+  let dependentDialects = ["::tessera::sdy::SdyDialect", "::tessera::stablehlo::StablehloDialect", "::tessera::comm::CommDialect", "::tessera::exec::ExecDialect", "::tessera::TesseraDialect"]; // of the phases that are tried
   let options = [Option<"recordOrigins", "record-origins", "bool", /*default=*/"false",
                         "note on every op where its axes came from (tessera.origin)">,
                  Option<"bySize", "by-size", "bool", /*default=*/"false",

@@ -9,7 +9,11 @@
 // resharded: what is best for an op, or for the state to follow, is kept only where it is no worse
 // for the program, in time and in bytes (Trials.h). Arrays that loops go along are tried sharded along another
 // dimension (ScannedDims.h). Passes.td shows an example.
+#include "dialects/comm/CommOps.h"
+#include "dialects/exec/ExecOps.h"
+#include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/tessera/Marks.h"
+#include "dialects/tessera/TesseraDialect.h"
 #include "lib/cost/Topology.h"
 #include "passes/propagate/ModuleGraph.h"
 #include "passes/propagate/Origins.h"
