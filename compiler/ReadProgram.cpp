@@ -104,10 +104,10 @@ SourceProgram readProgram(llvm::StringRef text, const CompileOptions &options, M
     llvm::Expected<TopologyAttr> topology = parseTopologyFile(module->getLoc(), machine);
     if (!topology) {
       std::string wrong = oneLine(llvm::toString(topology.takeError()));
-      result.error = llvm::StringRef(machine).contains('{')
-                         ? "error: the topology file: " + wrong
-                         : "error: '" + machine +
-                               "' is neither the name of a machine nor what a topology file has";
+      bool isWord = llvm::all_of(machine, [](char c) { return llvm::isAlnum(c) || c == '-'; });
+      result.error = isWord ? "error: '" + machine +
+                                  "' is neither the name of a machine nor what a topology file has"
+                            : "error: the topology file: " + wrong;
       return result;
     }
     if (!*topology) {
