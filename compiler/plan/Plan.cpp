@@ -19,7 +19,6 @@
 #include "lib/plan/Search.h"
 #include "lib/process/OutOfMemory.h"
 
-#include <atomic>
 #include <chrono>
 #include <deque>
 #include <numeric>
@@ -118,12 +117,9 @@ private:
     llvm::stable_sort(
         order, [&](size_t a, size_t b) { return meshes[a].axes.size() > meshes[b].axes.size(); });
     std::vector<std::vector<Candidate>> found(meshes.size());
-    std::atomic<size_t> next{0};
-    auto searchMeshes = [&] {
-      for (size_t i; (i = next++) < order.size();)
-        found[order[i]] = candidatesOn(onMeshes[order[i]], known, asked, compilesSeveral());
-    };
-    runBoth(searchMeshes, searchMeshes);
+    runEach(order.size(), [&](size_t i) {
+      found[order[i]] = candidatesOn(onMeshes[order[i]], known, asked, compilesSeveral());
+    });
     for (std::vector<Candidate> &each : found)
       std::move(each.begin(), each.end(), std::back_inserter(candidates));
     orderCandidates(candidates, !compilesSeveral(), bound);

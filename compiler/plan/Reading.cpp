@@ -73,11 +73,11 @@ std::string readSource(Road &road, llvm::StringRef text, llvm::StringRef name, S
 OwningOpRef<ModuleOp> readAgain(Road &road, llvm::StringRef text, const Source &source) {
   if (!road.read(text, /*keepNames=*/true).empty())
     return {};
-  road.module()
-      .getContext()
-      ->loadDialect<sdy::SdyDialect>(); // import's, of whose attributes annotations are
-  separateCalls(road.module());
-  mends::numberOps(road.module());
+  ModuleOp module = road.module();
+  module->getContext()
+      ->loadDialect<sdy::SdyDialect>(); // import's: annotations are of its attributes
+  separateCalls(module);
+  mends::numberOps(module);
   if (source.isImported) {
     if (!road.run("propagate", [](const Phase &) { return true; }).empty())
       return {};

@@ -44,7 +44,6 @@ private:
     int64_t toFrom, toTo; // offsets of messages
   };
 
-  // A reader of the value whose copies are paid anew.
   // A reader's part of a copy of one value, by whose candidates the rows of matrices are.
   struct Payer {
     double *paid; // in the first row

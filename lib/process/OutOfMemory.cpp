@@ -89,4 +89,13 @@ void runBoth(llvm::function_ref<void()> first, llvm::function_ref<void()> second
     throw std::bad_alloc();
 }
 
+void runEach(size_t count, llvm::function_ref<void(size_t)> work) {
+  std::atomic<size_t> next{0};
+  auto runRest = [&] {
+    for (size_t i; (i = next++) < count;)
+      work(i);
+  };
+  runBoth(runRest, runRest);
+}
+
 } // namespace tessera

@@ -17,4 +17,7 @@ bool runWithinMemory(llvm::function_ref<void()> work);
 // work of runWithinMemory, which then hears of memory that ran out in either.
 void runBoth(llvm::function_ref<void()> first, llvm::function_ref<void()> second);
 
+// Runs `work` for each number below `count`, begun in their order, on whichever of two such threads is free.
+void runEach(size_t count, llvm::function_ref<void(size_t)> work);
+
 } // namespace tessera

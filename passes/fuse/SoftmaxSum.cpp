@@ -1,10 +1,9 @@
 #include "passes/fuse/SoftmaxSum.h"
 
-#include "passes/fuse/ScoreFactors.h"
-
 #include "dialects/stablehlo/Converted.h"
 #include "dialects/stablehlo/Sums.h"
 #include "dialects/stablehlo/TensorTypes.h"
+#include "passes/fuse/ScoreFactors.h"
 
 namespace tessera::fuse {
 

@@ -5,8 +5,8 @@
 #include "passes/order/MirroredOrder.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 #include <algorithm>
-#include <atomic>
 #include <limits>
 #include <set>
 
@@ -234,15 +234,11 @@ private:
   void add(llvm::ArrayRef<Policy> policies) {
     constexpr size_t kMany = 2000; // that are worth a thread
     std::vector<std::vector<Candidate>> made(policies.size());
-    std::atomic<size_t> next{0};
-    auto makeEach = [&] {
-      for (size_t i; (i = next++) < policies.size();)
-        made[i] = ordersBy(policies[i]);
-    };
+    auto make = [&](size_t i) { made[i] = ordersBy(policies[i]); };
     if (tasks.size() < kMany)
-      makeEach();
+      llvm::for_each(llvm::seq(policies.size()), make);
     else
-      runBoth(makeEach, makeEach);
+      runEach(policies.size(), make);
     for (std::vector<Candidate> &orders : made)
       for (Candidate &each : orders)
         keep(std::move(each));

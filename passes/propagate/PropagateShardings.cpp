@@ -7,8 +7,8 @@
 // of an op does; and where the program's state (weights and moments, which it takes and gives back)
 // waits until its other inputs have gone as far as they go. Of those that differ, copies are
 // resharded: what is best for an op, or for the state to follow, is kept only where it is no worse
-// for the program, in time and in bytes (Trials.h). Arrays that loops go along are tried sharded along another
-// dimension (ScannedDims.h). Passes.td shows an example.
+// for the program, in time and in bytes (Trials.h). Arrays that loops go along are tried sharded along
+// another dimension (ScannedDims.h). Passes.td shows an example.
 #include "dialects/comm/CommOps.h"
 #include "dialects/exec/ExecOps.h"
 #include "dialects/stablehlo/StablehloOps.h"
@@ -125,9 +125,9 @@ struct PropagateShardings : impl::PropagateShardingsBase<PropagateShardings> {
       return;
     bool isNoSlower = !now || one->seconds <= now->seconds;
     bool sendsNoMore = !now || one->wireBytes <= now->wireBytes;
+    bool sendsLess = !now || one->wireBytes < now->wireBytes;
     bool isBetter = isNoSlower != sendsNoMore ? hasFasterStep(other, best)
-                    : orEqual ? isNoSlower
-                              : isNoSlower && (!now || one->wireBytes < now->wireBytes);
+                                              : isNoSlower && (orEqual || sendsLess);
     if (isBetter)
       best = std::move(other);
   }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import operator
 import os
 import pathlib
 from collections.abc import Mapping
@@ -66,10 +67,15 @@ class PlanRequest:
     effort: int = 3
 
 
+def check_devices(devices: int | None) -> None:
+    """Raises ValueError where that is none, TypeError where it is no number."""
+    if devices is not None and operator.index(devices) < 1:
+        raise ValueError(f"devices={devices}: one at least")
+
+
 def plan_request(devices: int | None, mesh: Any, effort: int) -> PlanRequest:
     """`mesh`: {"data": 2, "model": 4}, text, or a mesh of Tessera's or JAX's, whose axes are such a mapping."""
-    if devices is not None and devices < 1:
-        raise ValueError(f"devices={devices}: one at least")
+    check_devices(devices)
     if not 1 <= effort <= 5:
         raise ValueError(f"effort={effort}: must be 1 to 5")
     if mesh is None or isinstance(mesh, str):

@@ -266,10 +266,10 @@ void Nest::takeSpace(Emitter &e) {
 bool Nest::emitPart() {
   if (emitRowBlocks(function, *this))
     return true;
-  bool isByColumns = !takesRows() && isOfSums() && emitColumnBlocks(function, *this);
-  if (isByColumns)
+  bool takesSums = !takesRows() && isOfSums();
+  if (takesSums && emitColumnBlocks(function, *this))
     return true;
-  if (takesRows() || isOfSums())
+  if (takesRows() || takesSums)
     emitRows();
   else if (!emitTurned(function, *this) && !emitColumnBlocks(function, *this))
     emitElements();

@@ -3,12 +3,13 @@ from __future__ import annotations
 
 import contextlib
 import math
-import operator
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import jax
 from jax.sharding import AbstractMesh, AxisType, Mesh, NamedSharding, PartitionSpec
+
+from ..compiler import check_devices
 
 AnyMesh = Mesh | AbstractMesh
 
@@ -23,8 +24,7 @@ def make_mesh(shape: Sequence[int], names: Sequence[str], axis_types: Sequence[A
 
 def mesh_of(devices: int | None, mesh: AnyMesh | None) -> AnyMesh | None:
     """The mesh that PartitionSpecs are about: `mesh`, or one axis "devices"."""
-    if devices is not None and operator.index(devices) < 1:
-        raise ValueError(f"devices={devices}: one at least")
+    check_devices(devices)
     if mesh is not None:
         size = math.prod(mesh.shape.values())
         if devices is not None and devices != size:
