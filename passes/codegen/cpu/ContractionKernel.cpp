@@ -1,6 +1,7 @@
 // Kernels of one contraction: as a whole, or a convolution whose left operand is dilated in phases
 // (kernel/ConvolutionTaps.h), each a contraction with fewer terms.
 #include "passes/codegen/cpu/ContractionEmitter.h"
+#include "passes/codegen/kernel/NestParts.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -38,7 +39,7 @@ static bool isShortSum(const NestGraph &nest) {
 static bool emitPhases(KernelFunction &function, const NestGraph &whole,
                        llvm::ArrayRef<unsigned> outputs, bool &known) {
   std::vector<PhaseOfContraction> parts;
-  for (const Phase &phase : whole.phases()) {
+  for (const Phase &phase : phasesOf(whole)) {
     auto nest = std::make_unique<NestGraph>(function.kernel, outputs, /*update=*/false, phase);
     if (!nest->build())
       return false;

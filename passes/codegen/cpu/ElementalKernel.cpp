@@ -8,6 +8,8 @@
 #include "passes/codegen/cpu/Nest.h"
 #include "passes/codegen/cpu/PastRows.h"
 #include "passes/codegen/kernel/ColumnsFirst.h"
+#include "passes/codegen/kernel/NestParts.h"
+#include "passes/codegen/kernel/OutputNests.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -27,7 +29,7 @@ bool Nest::emit() {
   llvm::SmallVector<GridLoop> grid = gridLoops();
   Partition part = partitionWork(grid, workOf(*this));
   cells = part.cells;
-  std::vector<Box> parts = boxes();
+  std::vector<Box> parts = boxesOf(*this);
   bool ok = true;
   function.forEachCell(part.cells, [&](Value cell, llvm::Instruction *before) {
     if (parts.empty())

@@ -7,6 +7,7 @@
 #include "passes/codegen/kernel/ContractionWork.h"
 #include "passes/codegen/kernel/InnerProducts.h"
 #include "passes/codegen/kernel/NestGraph.h"
+#include "passes/codegen/kernel/OutputNests.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVectorExtras.h"
 

@@ -14,6 +14,8 @@
 #include "passes/codegen/gpu/Items.h"
 #include "passes/codegen/gpu/NestRoots.h"
 #include "passes/codegen/gpu/RowTeams.h"
+#include "passes/codegen/kernel/NestParts.h"
+#include "passes/codegen/kernel/OutputNests.h"
 #include "passes/codegen/kernel/TurnedLoads.h"
 
 #include "dialects/stablehlo/TensorTypes.h"
@@ -113,7 +115,7 @@ bool Nest::emit() {
     return true;
   if (!keepRows() || (!rows && !build()))
     return false;
-  std::vector<Box> parts = boxes();
+  std::vector<Box> parts = boxesOf(*this);
   if (parts.empty() || keepsRows)
     return emitPart();
   std::optional<Pieces> pieces = piecesOf(parts);

@@ -102,6 +102,7 @@ private:
   struct Window;
   Window windowOf(mlir::Operation *op, IndexRange index, Reduction &reduction);
   Taps tapsAt(Index start, int64_t size, int64_t dilation, int64_t base, int64_t elements);
+  Index elementAt(Index position, int64_t size, int64_t base, Node *&inside);
   bool foldInputs(mlir::Operation *op, llvm::ArrayRef<Element> inputs, IndexRange index, Node *mask,
                   Reduction &reduction);
   void productSum(Element a, Element b, ElementKind result, Reduction &reduction);

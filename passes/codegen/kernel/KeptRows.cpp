@@ -136,4 +136,14 @@ std::optional<KeptRows> keptRows(const KernelSource &kernel, const RowPolicy &po
   return rows;
 }
 
+static llvm::SmallVector<int64_t, 6> withoutOnes(llvm::ArrayRef<int64_t> shape) {
+  return llvm::SmallVector<int64_t, 6>(
+      llvm::make_filter_range(shape, [](int64_t size) { return size != 1; }));
+}
+
+bool hasOneForEachRow(const KeptRows &rows, mlir::Value value) {
+  return withoutOnes(shapeOf(value)) ==
+         withoutOnes(llvm::ArrayRef(rows.shape).take_front(rows.outer));
+}
+
 } // namespace tessera::codegen

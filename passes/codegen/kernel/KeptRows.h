@@ -46,5 +46,7 @@ struct RowPolicy {
 std::optional<KeptRows> keptRows(const KernelSource &kernel, const RowPolicy &policy = {});
 // Whether `op` folds each of the rows to one element.
 bool foldsRows(mlir::Operation *op, const KeptRows &rows);
+// Whether an array has one element for each row, in the rows' order.
+bool hasOneForEachRow(const KeptRows &rows, mlir::Value value);
 
 } // namespace tessera::codegen

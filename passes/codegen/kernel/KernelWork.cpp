@@ -8,7 +8,9 @@
 #include "passes/codegen/kernel/GradientWork.h"
 #include "passes/codegen/kernel/LibraryCall.h"
 #include "passes/codegen/kernel/LoopKernel.h"
+#include "passes/codegen/kernel/NestParts.h"
 #include "passes/codegen/kernel/NestWork.h"
+#include "passes/codegen/kernel/OutputNests.h"
 #include "passes/codegen/kernel/Partition.h"
 #include "passes/codegen/kernel/RunningLoops.h"
 #include "passes/codegen/kernel/SortOrder.h"
@@ -60,7 +62,7 @@ static bool countNests(const KernelSource &kernel, KernelWork &work) {
     if (!nest.build() || !nest.writeOutColumns())
       return false;
     KernelWork own;
-    std::vector<Box> boxes = nest.boxes();
+    std::vector<Box> boxes = boxesOf(nest);
     for (size_t box = 0; box < std::max<size_t>(boxes.size(), 1); ++box) {
       if (!boxes.empty() && !nest.rebuild(boxes[box]))
         return false;

@@ -1,6 +1,5 @@
 #include "passes/codegen/kernel/NestGraph.h"
 
-#include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/stablehlo/TensorTypes.h"
 #include "passes/codegen/kernel/ContractionLoops.h"
 #include "passes/codegen/kernel/TurnedLoads.h"
@@ -9,17 +8,6 @@
 #include <algorithm>
 
 namespace tessera::codegen {
-
-static llvm::SmallVector<int64_t, 6> withoutOnes(llvm::ArrayRef<int64_t> shape) {
-  return llvm::SmallVector<int64_t, 6>(
-      llvm::make_filter_range(shape, [](int64_t size) { return size != 1; }));
-}
-
-// Whether an array has one element for each row, in the rows' order.
-static bool isOfRows(const KeptRows &rows, mlir::Value value) {
-  return withoutOnes(shapeOf(value)) ==
-         withoutOnes(llvm::ArrayRef(rows.shape).take_front(rows.outer));
-}
 
 // The index of the same element in an array whose sizes differ by ones alone.
 static llvm::SmallVector<Index, 6> withOnes(Graph &graph, llvm::ArrayRef<Index> index,
@@ -46,7 +34,7 @@ NestGraph::NestGraph(const KernelSource &kernel, llvm::ArrayRef<unsigned> output
     sums.reset();
   rows = keptRows(kernel);
   if (rows && shape() != llvm::ArrayRef(rows->shape) &&
-      !isOfRows(*rows, kernel.outputs()[outputs[0]]))
+      !hasOneForEachRow(*rows, kernel.outputs()[outputs[0]]))
     rows.reset();
 }
 
@@ -246,7 +234,8 @@ bool NestGraph::addRoot(unsigned output, llvm::ArrayRef<Index> index) {
     mlir::emitError(value.getLoc(), "no kernel code for element type ") << value.getType();
     return false;
   }
-  if (rows && outerDims < dims.size() && shapeOf(value) != shape() && isOfRows(*rows, value)) {
+  if (rows && outerDims < dims.size() && shapeOf(value) != shape() &&
+      hasOneForEachRow(*rows, value)) {
     roots.push_back(rowRoot(output, *type));
     return bool(roots.back().value);
   }
@@ -344,123 +333,6 @@ bool NestGraph::writeOutColumns() {
   return build();
 }
 
-std::vector<Box> NestGraph::boxes() const {
-  if (sums)
-    return {}; // which all of a part's rows would have
-  std::vector<llvm::SmallVector<int64_t, 2>> cuts(dims.size()); // a loop's inner boundaries
-  for (auto [dim, at] : g->graph.wantedCuts)
-    if (dim < dims.size() && !llvm::is_contained(cuts[dim], at))
-      cuts[dim].push_back(at);
-  int64_t count = 1;
-  for (auto [dim, list] : llvm::enumerate(cuts)) {
-    llvm::sort(list);
-    if (count * static_cast<int64_t>(list.size() + 1) > 9)
-      list.clear();
-    list.push_back(g->graph.dims[dim].size);
-    count *= list.size();
-  }
-  std::vector<Box> boxes;
-  for (int64_t number = 0; count > 1 && number < count; ++number) {
-    int64_t rest = number;
-    Box &box = boxes.emplace_back();
-    for (auto &list : cuts) {
-      int64_t piece = rest % list.size();
-      rest /= list.size();
-      box.push_back({piece ? list[piece - 1] : 0, list[piece]});
-    }
-  }
-  return boxes;
-}
-
-// Of each of the result's dimensions the parts that phases have; none of one that is no loop of its
-// own.
-llvm::SmallVector<llvm::SmallVector<Every, 4>> NestGraph::partsOfDims() const {
-  llvm::SmallVector<llvm::SmallVector<Every, 4>> parts(shape().size(), {Every()});
-  for (auto [dim, step] : g->graph.wantedPhases) {
-    GraphBuilder::Origin origin = g->builder.origins()[dim];
-    // All of its loop, or the inner part of one that is split.
-    int64_t size = g->graph.dims[dim].size;
-    bool isInner = llvm::is_contained(dims, dim) && origin.inner == 1 &&
-                   (size == shape()[origin.loop] || size % step == 0);
-    auto &list = parts[isInner ? origin.loop : 0];
-    if (!isInner || (list.size() > 1 && list[0].step != step))
-      return {};
-    list.clear();
-    for (int64_t first = 0; first < std::min(step, shape()[origin.loop]); ++first)
-      list.push_back({step, first});
-  }
-  if (borderShare() == 1)
-    return parts;
-  for (const Graph::Borders &borders : g->graph.wantedBorders) {
-    auto &list = parts[g->builder.origins()[borders.dim].loop];
-    if (list.size() > 1)
-      continue;
-    list.clear();
-    int64_t first = 0;
-    for (int64_t cut : borders.cuts) {
-      list.push_back({1, first, cut - first});
-      first = cut;
-    }
-    list.push_back({1, first});
-  }
-  return parts;
-}
-
-// What is left of a convolution's terms where its result is cut at its borders; 1 where it is better
-// off whole: small parts read the filter again, and short ones of a row are written element by element.
-double NestGraph::borderShare() const {
-  constexpr double most = 0.8, termsOfCycle = 32, cyclesOfRead = 1.4, cyclesOfApart = 1.5;
-  double share = 1, parts = 1, points = 1;
-  bool cutsRows = false;
-  DimSet seen = 0;
-  if (!g->graph.wantedPhases.empty())
-    return 1;
-  for (const Graph::Borders &borders : g->graph.wantedBorders) {
-    const GraphBuilder::Origin &origin = g->builder.origins()[borders.dim];
-    bool isWhole = llvm::is_contained(dims, borders.dim) &&
-                   g->graph.dims[borders.dim].size == shape()[origin.loop];
-    if (!isWhole || (seen >> borders.dim & 1))
-      return 1;
-    seen |= DimSet(1) << borders.dim;
-    share *= borders.share;
-    parts *= double(borders.cuts.size() + 1);
-    cutsRows |= origin.loop + 1 == shape().size();
-  }
-  std::optional<ContractionLoops> loops = share <= most ? findContraction(*this) : std::nullopt;
-  if (!loops)
-    return 1;
-  for (int64_t size : shape())
-    points *= double(size);
-  auto k = double(loops->kSize);
-  double read = k * double(loops->nSize) * cyclesOfRead;
-  double whole = points * k / termsOfCycle + read;
-  double cut =
-      share * (points * k / termsOfCycle + parts * read) + (cutsRows ? points * cyclesOfApart : 0);
-  return cut < most * whole ? share : 1;
-}
-
-double NestGraph::shareInPhases() const { return phases().empty() ? 1 : borderShare(); }
-
-std::vector<Phase> NestGraph::phases() const {
-  constexpr int64_t most = 16;
-  auto parts = partsOfDims();
-  int64_t count = 1;
-  for (const auto &list : parts)
-    count *= static_cast<int64_t>(list.size());
-  if (parts.empty() || count == 1 || count > most)
-    return {};
-  std::vector<Phase> phases;
-  for (int64_t number = 0; number < count; ++number) {
-    int64_t rest = number;
-    Phase &phase = phases.emplace_back();
-    for (const auto &list : parts) {
-      phase.push_back(list[rest % static_cast<int64_t>(list.size())]);
-      rest /= static_cast<int64_t>(list.size());
-    }
-  }
-  return phases;
-}
-
 bool NestGraph::keepsVectors(llvm::ArrayRef<Node *> live, unsigned lastDim) const {
   // What stays is one row's, not several side by side.
   bool isOuter = llvm::is_contained(llvm::ArrayRef(dims).take_front(outerDims), lastDim);
@@ -498,56 +370,6 @@ bool NestGraph::keepsVectors(llvm::ArrayRef<Node *> live, unsigned lastDim) cons
     }
   }
   return !anyReduction || against == 0 || along > against;
-}
-
-llvm::SmallVector<llvm::SmallVector<unsigned>> outputNests(const KernelSource &kernel,
-                                                           llvm::ArrayRef<unsigned> outputs) {
-  bool isShared = kernel.sharesBuffers();
-  auto typeOf = [&](unsigned output) {
-    return mlir::cast<mlir::ShapedType>(kernel.outputs()[output].getType());
-  };
-  std::optional<KeptRows> rows = keptRows(kernel);
-  std::optional<ColumnSums> sums = columnSumsOf(kernel);
-  auto isPart = [&](unsigned output) { return sums && isPartOf(*sums, kernel.outputs()[output]); };
-  auto hasRows = [&](unsigned output) {
-    return (isPart(output) ? llvm::ArrayRef(sums->shape) : shapeOf(kernel.outputs()[output])) ==
-           llvm::ArrayRef(rows->shape);
-  };
-  bool anyRows = rows && llvm::any_of(outputs, hasRows);
-  llvm::SmallVector<llvm::SmallVector<unsigned>> nests;
-  // Parts of sums come with what they are sums of, if that is there; what has an element for each row
-  // with the rows.
-  llvm::SmallVector<unsigned> ordered;
-  auto comesLater = [&](unsigned output) {
-    return anyRows && !isPart(output) && !hasRows(output) &&
-           isOfRows(*rows, kernel.outputs()[output]);
-  };
-  llvm::copy_if(outputs, std::back_inserter(ordered), [&](unsigned o) { return !comesLater(o); });
-  std::stable_partition(ordered.begin(), ordered.end(),
-                        [&](unsigned output) { return !isPart(output); });
-  for (unsigned output : ordered) {
-    auto it = llvm::find_if(nests, [&](const auto &nest) {
-      if (isPart(output))
-        return isPart(nest[0]) || shapeOf(kernel.outputs()[nest[0]]) == llvm::ArrayRef(sums->shape);
-      auto first = typeOf(nest[0]), type = typeOf(output);
-      return first.getShape() == type.getShape() ||
-             (isShared && first.getNumElements() == type.getNumElements());
-    });
-    if (it == nests.end())
-      nests.push_back({output});
-    else
-      it->push_back(output);
-  }
-  for (unsigned output : outputs)
-    if (comesLater(output))
-      llvm::find_if(nests, [&](const auto &nest) { return hasRows(nest[0]); })->push_back(output);
-  return nests;
-}
-
-std::optional<int64_t> updatedInput(const KernelSource &kernel, unsigned output) {
-  auto op = kernel.outputs()[output].getDefiningOp<stablehlo::DynamicUpdateSliceOp>();
-  int64_t input = op ? kernel.sharedInput(output, op->getOperand(0)) : -1;
-  return input < 0 ? std::nullopt : std::optional(input);
 }
 
 } // namespace tessera::codegen

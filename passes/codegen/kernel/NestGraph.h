@@ -26,7 +26,7 @@ struct Root {
 struct Every {
   int64_t step = 1, first = 0, count = INT64_MAX;
 };
-using Phase = llvm::SmallVector<Every, 6>;
+using Phase = llvm::SmallVector<Every>;
 
 // Bytes of a result from which on it goes past the caches: a smaller one its reader may find there.
 // Blocks of what is turned lie in as many pages as they have rows, often in the same few places of a
@@ -50,19 +50,11 @@ public:
   bool buildIn(std::shared_ptr<KernelGraph> graph, unsigned firstLoop);
   // The same graph over a part of the points.
   bool rebuild(const Box &box);
-  // The parts that the graph which was built last wants to be cut into; none where it is one.
-  std::vector<Box> boxes() const;
   // Builds the graph anew without the innermost loop, whose few columns are roots of their own then, where
   // they are pieces of a concatenation or have an edge of a padding among them; else it stays.
   bool writeOutColumns();
   // How many columns are written out; the roots of an output are theirs, in order. 1: none.
   int64_t columnsWrittenOut() const { return writtenOut; }
-  // The phases that leave out zeros, of a convolution's dilated operand and of its padding; none where
-  // there is nothing to leave out, or that costs more than it saves.
-  std::vector<Phase> phases() const;
-  // Terms of a convolution that are left of it in phases, those between a dilated operand's elements
-  // apart.
-  double shareInPhases() const;
   // Whether the innermost loop of the nest should be the vector loop, rather than those of the
   // reductions inside it. `live`: the nodes that are computed.
   bool keepsVectors(llvm::ArrayRef<Node *> live, unsigned lastDim) const;
@@ -95,8 +87,6 @@ public:
   int64_t scratchOffset = 0; // of what stays
 
 private:
-  llvm::SmallVector<llvm::SmallVector<Every, 4>> partsOfDims() const;
-  double borderShare() const;
   bool constructOnce(const Box *box);
   bool fill(const Box *box, unsigned firstLoop);
   void bindRows(llvm::ArrayRef<Index> index);
@@ -115,35 +105,5 @@ private:
 
 // Loops split as the graph that was built asks for; whether there are more than before.
 bool addSplits(const KernelGraph &built, SplitTable &splits);
-
-// Outputs that share their loops: those of one shape; of one size too when some overwrite what
-// others may still read.
-llvm::SmallVector<llvm::SmallVector<unsigned>> outputNests(const KernelSource &kernel,
-                                                           llvm::ArrayRef<unsigned> outputs);
-// The input that `output` is a dynamic_update_slice of, if it may share its buffer.
-std::optional<int64_t> updatedInput(const KernelSource &kernel, unsigned output);
-
-// `emit` writes one nest. Of an output that may share the buffer of what it updates there are two:
-// of what is updated where it does, and of all where it doesn't, as the function tells at run time.
-template <class Function>
-bool emitNests(Function &function, llvm::ArrayRef<unsigned> outputs,
-               llvm::function_ref<bool(llvm::ArrayRef<unsigned> nest, bool update)> emit) {
-  bool ok = true;
-  llvm::SmallVector<unsigned> whole;
-  for (unsigned output : outputs) {
-    std::optional<int64_t> input = updatedInput(function.kernel, output);
-    if (!input) {
-      whole.push_back(output);
-      continue;
-    }
-    function.ifSameBuffer(
-        function.buffers[*input], function.outputBuffer(output),
-        [&] { ok &= emit(output, /*update=*/true); },
-        [&] { ok &= ok && emit(output, /*update=*/false); });
-  }
-  for (const auto &nest : outputNests(function.kernel, whole))
-    ok = ok && emit(nest, /*update=*/false);
-  return ok;
-}
 
 } // namespace tessera::codegen

@@ -5,6 +5,7 @@
 #include "passes/codegen/kernel/ElementWork.h"
 #include "passes/codegen/kernel/GroupedProduct.h"
 #include "passes/codegen/kernel/KernelWork.h"
+#include "passes/codegen/kernel/NestParts.h"
 #include "passes/codegen/kernel/ShortRows.h"
 #include "passes/codegen/kernel/TermRange.h"
 #include "passes/codegen/kernel/TurnedLoads.h"
@@ -343,7 +344,7 @@ private:
 
   void countProduct(const ContractionLoops &loops) {
     cost::Product made = productOf(graph, loops);
-    made.k *= nest.shareInPhases();
+    made.k *= shareInPhases(nest);
     made.k *= shareOfTerms(loops);
     work.grid = std::max(work.grid, cellsOf(graph, loops, made));
     work.flops += made.flops();

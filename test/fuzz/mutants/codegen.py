@@ -3,7 +3,7 @@ from mutant import mutant
 
 MAPS = "passes/codegen/kernel/IndexMaps.cpp"
 TURNED = "passes/codegen/cpu/TurnedBlock.cpp"
-FOLD = "passes/codegen/kernel/InlineReductions.cpp"
+WINDOWS = "passes/codegen/kernel/InlineWindows.cpp"
 PANELS = "passes/codegen/cpu/ContractionPanels.cpp"
 TILES = "passes/codegen/cpu/Contraction.cpp"
 GRAPH = "passes/codegen/kernel/Graph.cpp"
@@ -80,7 +80,7 @@ MUTANTS = [
     mutant("codegen.taps-of-another-remainder", "passes/codegen/kernel/ConvolutionTaps.cpp",
            "return {size, ⟦first⟧, base};", "0",
            "a dilated operand: of a window the positions that meet zeros are added, not those that meet elements"),
-    mutant("codegen.phase-of-the-first", "passes/codegen/kernel/NestGraph.cpp",
+    mutant("codegen.phase-of-the-first", "passes/codegen/kernel/NestParts.cpp",
            "list.push_back({step, ⟦first⟧});", "0",
            "a dilated operand: results of one remainder are computed for all, the others are not written"),
     mutant("codegen.taps-of-the-first-place", "passes/codegen/kernel/ConvolutionTaps.cpp",
@@ -89,7 +89,7 @@ MUTANTS = [
     mutant("codegen.last-tap", "passes/codegen/kernel/ConvolutionTaps.cpp",
            "taps.end = ⟦std::min(taps.end, high)⟧;", "std::min(taps.end, high - 1)",
            "padding: with a window's positions that meet it the last that meets the image is left out"),
-    mutant("codegen.blocks-of-what-is-left", "passes/codegen/kernel/NestGraph.cpp",
+    mutant("codegen.blocks-of-what-is-left", "passes/codegen/kernel/NestParts.cpp",
            "list.push_back({1, ⟦first⟧, cut - first});", "0",
            "a small image: results between its borders are written to where the first ones lie"),
     mutant("codegen.turned-tile", "passes/codegen/cpu/ContractionColumns.cpp",
@@ -107,10 +107,10 @@ MUTANTS = [
     mutant("codegen.block-past-the-end", "passes/codegen/cpu/SumSlots.h",
            "return isWhole ? end : ⟦atMost(end, high)⟧;", "end",
            "the last block of fours of a sum over more than 64 rows reaches past the end"),
-    mutant("codegen.groups-of-features", FOLD,
+    mutant("codegen.groups-of-features", WINDOWS,
            "graph.multiply(graph.divide(outFeature, ⟦features / featureGroups⟧).first, rhsShape[numbers.getKernelInputFeatureDimension()]));", "featureGroups",
            "a grouped convolution takes the number of groups for their size: right for as many groups as features in each"),
-    mutant("codegen.reversed-window", FOLD,
+    mutant("codegen.reversed-window", WINDOWS,
            "rhs[r] = isReversed ? ⟦graph.addConstant(graph.multiply(k, -1), rhsShape[r] - 1)⟧ : k;", "k",
            "a convolution with a reversed window does not reverse it"),
     mutant("codegen.unstable-sort", "passes/codegen/cpu/Sort.cpp",
