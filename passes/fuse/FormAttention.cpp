@@ -268,6 +268,29 @@ static Operation *formFrom(Block &block, DotGeneralOp product,
   return nullptr;
 }
 
+// What `value` is moved and converted from.
+static Value originOf(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    NodeKind kind = fusionKindOf(op);
+    if (kind != NodeKind::Reshape && kind != NodeKind::Transpose && kind != NodeKind::Broadcast &&
+        kind != NodeKind::Convert)
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+// Whether what is computed of the scores is multiplied by more than made them. A cross entropy's is not: its
+// gradients are products with the rows and the weights that its logits are of.
+static bool hasValues(const ScorePlane &plane) {
+  auto scores = plane.products.front();
+  return llvm::any_of(plane.consumers, [&](const ScorePlane::Consumer &consumer) {
+    Value factor = originOf(DotGeneralOp(consumer.product)->getOperand(1 - consumer.side));
+    return llvm::none_of(scores->getOperands(),
+                         [&](Value operand) { return originOf(operand) == factor; });
+  });
+}
+
 // Of what looks like attention and is none of these kernels.
 static void sayWhy(Block &block, const ReasonsAgainst &reasons) {
   for (auto product : block.getOps<DotGeneralOp>()) {
@@ -275,7 +298,7 @@ static void sayWhy(Block &block, const ReasonsAgainst &reasons) {
     if (!type.hasStaticShape() || type.getNumElements() < fusion::leastPairs)
       continue;
     ScorePlane plane(block, product);
-    bool isThere = plane.hasExponentials() && !plane.consumers.empty();
+    bool isThere = plane.hasExponentials() && hasValues(plane);
     if (!isThere)
       continue;
     InFlightDiagnostic remark =
