@@ -61,6 +61,12 @@ def divided_last(q, k, v):
     return (out / total).reshape(batch, queries, heads, channels)
 
 
+def never_divided(q, k, v):
+    """Exponentials that are not divided by their sum, as of attention that is computed again where that sum was kept."""
+    scores = scores_of(q, k)
+    return jnp.einsum("bhts,bshe->bthe", jnp.exp(scores - jax.lax.stop_gradient(scores.max(-1, keepdims=True))), v)
+
+
 def scanned(q, k, v):
     return jax.lax.scan(lambda x, _: (attend(x, k, v, is_causal=True) + x, None), q, None, length=2)[0]
 
@@ -162,6 +168,7 @@ def forms():
     yield "capped", capped, plain
     yield "dropout", dropped, plain, kept
     yield "divided_last", divided_last, (2, 130, 130, 8, 4, 64, 64)
+    yield "never_divided", never_divided, plain
     yield "merged_blocks", merged_blocks, plain
     yield "merged_blocks_first_see_all", functools.partial(merged_blocks, by=-9), plain
     yield "merged_blocks_of_small_fill", functools.partial(merged_blocks, by=-9, fill=-3.0), plain

@@ -68,7 +68,7 @@ private:
         node = node->operands[1];
         continue;
       }
-      if (node->op == Op::Exp && !(outside.empty() && yielded.empty())) {
+      if (node->op == Op::Exp) {
         found.exponential = isScaled ? node : found.values.a;
         return true;
       }
@@ -162,8 +162,8 @@ private:
         return fail("its probabilities are divided by several sums");
       found.sum = node;
     }
-    if (!found.sum && isScaled)
-      return true; // by sums that another kernel has left
+    if (!found.sum && (isScaled || !found.normalizer))
+      return true; // they are divided, or the result is, by sums that another kernel has left
     if (!found.sum || !folds(found.sum, Op::Add, throughConvert(found.exponential)) ||
         !isZero(found.sum->reduction->inits[0]))
       return fail("its probabilities are not divided by their sum");

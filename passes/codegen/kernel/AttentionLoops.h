@@ -25,7 +25,7 @@ struct AttentionLoops {
   Node *shift = nullptr;       // what is subtracted from it, a function of `largest`
   Node *largest = nullptr;     // Reduced, over loops of its own
   Node *exponential = nullptr; // e
-  Node *sum = nullptr;  // Reduced, over loops of its own; null where e is divided by an array
+  Node *sum = nullptr;  // Reduced, over loops of its own; null where another kernel has it, or none
   Node *ties = nullptr; // how many scores are the largest; null where that is not asked for
   // e by the normalizer; values.a is linear in it. Null where the result is divided by the program.
   Node *quotient = nullptr;
