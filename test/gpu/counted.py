@@ -5,7 +5,8 @@ result: only counts are looked at.
 
   counted.py [--architecture=sm_80] [--blocks=N] [--all] FILE.mlir ..      without files: the training step of examples/char_transformer, and pieces.mlir
 
-A fused kernel may take 1.05 times the least bytes, in 1.1 times the sectors of these. Products read tiles of their operands again, and what has
+A fused kernel may take 1.05 times the least bytes, in 1.1 times the sectors of these, or that these lie in where all of its blocks are carried
+out: a slice of rows may begin and end within sectors, and each number that is an array has one for itself. Products read tiles of their operands again, and what has
 a gather or the like goes where data says: those have no bound, and are printed with --all. Banks: of products and transposes, 1.05 times
 the least turns.
 """
@@ -52,6 +53,8 @@ def row_of(name, count):
     """What a kernel takes of the least."""
     kernel = count["kernel"]
     moved, least = count["block_sectors_read"] + count["block_sectors_written"], (count["least_read"] + count["least_written"]) / 32 + SLACK
+    if count["carried_out"] * count["launches"] == count["blocks"]:  # all of the first launch: what it touches is known
+        least = max(least, count["least_sectors_read"] + count["least_sectors_written"])
     asked = (count["sectors_read"] + count["sectors_written"]) / least
     sectors, banks = moved / least, count["bank_turns"] / max(1, count["least_bank_turns"])
     outside = []

@@ -44,6 +44,48 @@ def pieces_of_rows(x, angles, image, rows):
     return x + turned, jnp.pad(image, ((0, 0), (0, 0), (1, 1), (2, 1))), jnp.concatenate([rows, 2 * rows, rows[:, :5]], axis=1)
 
 
+@program((4, 128, 4, 4), (128,), (8, 64, 16), (8, 16, 64), (5, 6, 35), banks=1.05)
+def pieces_across(image, token, queries, keys, rows):
+    """Pieces that lie across the results: an image's places behind a token, heads side by side, and of lines that divide nothing."""
+    tokens = jnp.broadcast_to(token, (4, 1, 128))
+    heads = [queries.transpose(1, 0, 2), keys.transpose(2, 0, 1)]
+    return (jnp.concatenate([tokens, image.reshape(4, 128, 16).transpose(0, 2, 1)], axis=1),
+            jnp.concatenate([x.reshape(64, 128) for x in heads], axis=1), jnp.pad(rows.transpose(2, 0, 1).reshape(35, 30), ((3, 0), (0, 2))))
+
+
+@program((4, 8, 24, 40), (70, 33, 40), (5, 33, 40), dtypes=["float32", "float32", "bfloat16"])
+def sums_across(x, y, z):
+    """Sums of what lies across the results: of few terms, and of many, whose parts the threads of a block have; what is added lies as they do."""
+    across = lambda a: a.transpose(0, 2, 1)
+    return x.transpose(0, 3, 1, 2).reshape(4, 40, 4, 2, 24).sum(3), jnp.tanh(across(y).sum(0) + x[0, 0, :1, :].T), across(z).max(0) + across(z).sum(0)
+
+
+@program((4, 64, 16), (64, 16), (3, 33, 70), (70,), (2, 40, 64), dtypes=["float32"] * 4 + ["bfloat16"], banks=1.05)
+def repeated_across(keys, table, x, row, y):
+    """Heads of a group have the same keys, and all of them one table: a block has these results together."""
+    twice = lambda a: jnp.broadcast_to(a[:, None], (a.shape[0], 2, *a.shape[1:])).swapaxes(2, 3)
+    return twice(keys * table), twice(x + row), jnp.broadcast_to(y, (3, *y.shape)).swapaxes(2, 3)
+
+
+@program((16, 512), (512,), (512,), (512,), (5, 7, 40), (7, 40), (3, 6, 33, 16), (33, 16), dtypes=["float32"] * 6 + ["bfloat16"] * 2)
+def rows_that_share(x, mean, scale, bias, y, table, heads, angles):
+    """Blocks have parts of all rows that read the same vector or table; rows of two pieces, too."""
+    turned = jnp.concatenate([-heads[..., 8:], heads[..., :8]], axis=-1)
+    return (x - mean) * scale + bias, y * table + 1, heads * angles + turned * angles[::-1]
+
+
+@program((2, 8, 64, 32), (2, 64, 32), (3, 5, 21, 7), (3, 21, 7), dtypes=["bfloat16", "bool", "float32", "bool"])
+def heads_that_share_masks(x, mask, y, other):
+    return jnp.where(mask[:, None], x, -3).max(-1), jnp.where(other[:, None], y, 0).sum(-1)
+
+
+@program((1, 61, 128), (4, 128), (40, 30))
+def windows_over_rows(x, filters, y):
+    """Points of a block that read the same rows."""
+    shifted = [jnp.pad(x, ((0, 0), (i, 0), (0, 0)))[:, :61] * filters[3 - i] for i in range(4)]
+    return sum(shifted), y[:-2, 1:-1] + y[2:, 1:-1] + y[1:-1, :-2] * y[1:-1, 2:]
+
+
 @program((64, 96), dtypes="bfloat16", least=1.05)
 def bf16(x):
     return x * x + jnp.bfloat16(0.3), jnp.tanh(x.astype(jnp.float32))

@@ -1,17 +1,90 @@
-// Rows of pieces that begin within sectors: a rotary table, what it is applied to, and a padding (counted.py).
-func.func @main(%angles: tensor<1x1024x1x8xf32>, %x: tensor<1x1024x8x16xbf16>, %image: tensor<8x32x16x16xf32>)
-    -> (tensor<1x1024x1x16xbf16>, tensor<1x1024x8x16xbf16>, tensor<8x32x18x18xf32>) {
+// Kernels whose lines begin within sectors, lie across each other, or are read by several blocks (counted.py): a rotary table, what it is
+// applied to, and a padding; pieces and sums that lie across the results; vectors, a table and a mask that lines share; windows that slide
+// over lines; a part of each line.
+func.func @main(%angles: tensor<1x1024x1x8xf32>, %x: tensor<1x1024x8x16xbf16>, %image: tensor<8x32x16x16xf32>,
+    %places: tensor<16x128x4x4xf32>, %channels: tensor<128xf32>, %token: tensor<1x1x128xf32>, %queries: tensor<8x256x16xf32>, %keys: tensor<8x16x256xf32>,
+    %groups: tensor<4x8x24x96xf32>, %lines: tensor<16x512xf32>, %mean: tensor<512xf32>, %scale: tensor<512xf32>, %bias: tensor<512xf32>,
+    %heads: tensor<8x512x16xf32>, %table: tensor<512x16xf32>, %scores: tensor<2x8x256x32xbf16>, %mask: tensor<2x256x32xi1>,
+    %steps: tensor<18x512xf32>, %filter: tensor<3x512xf32>, %wide: tensor<128x24xbf16>)
+    -> (tensor<1x1024x1x16xbf16>, tensor<1x1024x8x16xbf16>, tensor<8x32x18x18xf32>, tensor<16x17x128xf32>, tensor<256x256xf32>,
+        tensor<4x96x4x24xf32>, tensor<16x512xf32>, tensor<8x512x16xf32>, tensor<2x8x256xbf16>, tensor<16x512xf32>, tensor<128x16xbf16>) {
   %sines = stablehlo.sine %angles : tensor<1x1024x1x8xf32>
   %narrow = stablehlo.convert %sines : (tensor<1x1024x1x8xf32>) -> tensor<1x1024x1x8xbf16>
-  %table = stablehlo.concatenate %narrow, %narrow, dim = 3 : (tensor<1x1024x1x8xbf16>, tensor<1x1024x1x8xbf16>) -> tensor<1x1024x1x16xbf16>
-  %wide = stablehlo.broadcast_in_dim %table, dims = [0, 1, 2, 3] : (tensor<1x1024x1x16xbf16>) -> tensor<1x1024x8x16xbf16>
+  %rotary = stablehlo.concatenate %narrow, %narrow, dim = 3 : (tensor<1x1024x1x8xbf16>, tensor<1x1024x1x8xbf16>) -> tensor<1x1024x1x16xbf16>
+  %of_heads = stablehlo.broadcast_in_dim %rotary, dims = [0, 1, 2, 3] : (tensor<1x1024x1x16xbf16>) -> tensor<1x1024x8x16xbf16>
   %first = stablehlo.slice %x [0:1, 0:1024, 0:8, 0:8] : (tensor<1x1024x8x16xbf16>) -> tensor<1x1024x8x8xbf16>
   %second = stablehlo.slice %x [0:1, 0:1024, 0:8, 8:16] : (tensor<1x1024x8x16xbf16>) -> tensor<1x1024x8x8xbf16>
   %negative = stablehlo.negate %second : tensor<1x1024x8x8xbf16>
   %turned = stablehlo.concatenate %negative, %first, dim = 3 : (tensor<1x1024x8x8xbf16>, tensor<1x1024x8x8xbf16>) -> tensor<1x1024x8x16xbf16>
-  %product = stablehlo.multiply %turned, %wide : tensor<1x1024x8x16xbf16>
+  %product = stablehlo.multiply %turned, %of_heads : tensor<1x1024x8x16xbf16>
   %sum = stablehlo.add %x, %product : tensor<1x1024x8x16xbf16>
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
   %padded = stablehlo.pad %image, %zero, low = [0, 0, 1, 1], high = [0, 0, 1, 1], interior = [0, 0, 0, 0] : (tensor<8x32x16x16xf32>, tensor<f32>) -> tensor<8x32x18x18xf32>
-  return %table, %sum, %padded : tensor<1x1024x1x16xbf16>, tensor<1x1024x8x16xbf16>, tensor<8x32x18x18xf32>
+
+  // Places of an image behind a token: a reshape and a transpose within a piece that divides nothing.
+  %of_channels = stablehlo.broadcast_in_dim %channels, dims = [1] : (tensor<128xf32>) -> tensor<16x128x4x4xf32>
+  %patches = stablehlo.add %places, %of_channels : tensor<16x128x4x4xf32>
+  %flat = stablehlo.reshape %patches : (tensor<16x128x4x4xf32>) -> tensor<16x128x16xf32>
+  %behind = stablehlo.transpose %flat, dims = [0, 2, 1] : (tensor<16x128x16xf32>) -> tensor<16x16x128xf32>
+  %tokens = stablehlo.broadcast_in_dim %token, dims = [0, 1, 2] : (tensor<1x1x128xf32>) -> tensor<16x1x128xf32>
+  %embedded = stablehlo.concatenate %tokens, %behind, dim = 1 : (tensor<16x1x128xf32>, tensor<16x16x128xf32>) -> tensor<16x17x128xf32>
+
+  // Gradients of queries and keys side by side, heads within them.
+  %q = stablehlo.transpose %queries, dims = [1, 0, 2] : (tensor<8x256x16xf32>) -> tensor<256x8x16xf32>
+  %k = stablehlo.transpose %keys, dims = [2, 0, 1] : (tensor<8x16x256xf32>) -> tensor<256x8x16xf32>
+  %q_lines = stablehlo.reshape %q : (tensor<256x8x16xf32>) -> tensor<256x128xf32>
+  %k_lines = stablehlo.reshape %k : (tensor<256x8x16xf32>) -> tensor<256x128xf32>
+  %gradients = stablehlo.concatenate %q_lines, %k_lines, dim = 1 : (tensor<256x128xf32>, tensor<256x128xf32>) -> tensor<256x256xf32>
+
+  // Sums over the heads of a group, across the results.
+  %across = stablehlo.transpose %groups, dims = [0, 3, 1, 2] : (tensor<4x8x24x96xf32>) -> tensor<4x96x8x24xf32>
+  %in_groups = stablehlo.reshape %across : (tensor<4x96x8x24xf32>) -> tensor<4x96x4x2x24xf32>
+  %group_sums = stablehlo.reduce(%in_groups init: %zero) applies stablehlo.add across dimensions = [3] : (tensor<4x96x4x2x24xf32>, tensor<f32>) -> tensor<4x96x4x24xf32>
+
+  // Vectors that all lines read.
+  %means = stablehlo.broadcast_in_dim %mean, dims = [1] : (tensor<512xf32>) -> tensor<16x512xf32>
+  %scales = stablehlo.broadcast_in_dim %scale, dims = [1] : (tensor<512xf32>) -> tensor<16x512xf32>
+  %biases = stablehlo.broadcast_in_dim %bias, dims = [1] : (tensor<512xf32>) -> tensor<16x512xf32>
+  %centred = stablehlo.subtract %lines, %means : tensor<16x512xf32>
+  %scaled = stablehlo.multiply %centred, %scales : tensor<16x512xf32>
+  %normed = stablehlo.add %scaled, %biases : tensor<16x512xf32>
+
+  // A table that all heads read, of rows of two pieces.
+  %tables = stablehlo.broadcast_in_dim %table, dims = [1, 2] : (tensor<512x16xf32>) -> tensor<8x512x16xf32>
+  %low = stablehlo.slice %heads [0:8, 0:512, 0:8] : (tensor<8x512x16xf32>) -> tensor<8x512x8xf32>
+  %high = stablehlo.slice %heads [0:8, 0:512, 8:16] : (tensor<8x512x16xf32>) -> tensor<8x512x8xf32>
+  %minus = stablehlo.negate %high : tensor<8x512x8xf32>
+  %halves = stablehlo.concatenate %minus, %low, dim = 2 : (tensor<8x512x8xf32>, tensor<8x512x8xf32>) -> tensor<8x512x16xf32>
+  %angled = stablehlo.multiply %halves, %tables : tensor<8x512x16xf32>
+  %rotated = stablehlo.add %heads, %angled : tensor<8x512x16xf32>
+
+  // A mask that all heads read.
+  %masks = stablehlo.broadcast_in_dim %mask, dims = [0, 2, 3] : (tensor<2x256x32xi1>) -> tensor<2x8x256x32xi1>
+  %least = stablehlo.constant dense<0xFF80> : tensor<bf16>
+  %hidden = stablehlo.broadcast_in_dim %least, dims = [] : (tensor<bf16>) -> tensor<2x8x256x32xbf16>
+  %seen = stablehlo.select %masks, %scores, %hidden : tensor<2x8x256x32xi1>, tensor<2x8x256x32xbf16>
+  %highest = stablehlo.reduce(%seen init: %least) applies stablehlo.maximum across dimensions = [3] : (tensor<2x8x256x32xbf16>, tensor<bf16>) -> tensor<2x8x256xbf16>
+
+  // A convolution along the steps.
+  %0 = stablehlo.slice %steps [0:16, 0:512] : (tensor<18x512xf32>) -> tensor<16x512xf32>
+  %1 = stablehlo.slice %steps [1:17, 0:512] : (tensor<18x512xf32>) -> tensor<16x512xf32>
+  %2 = stablehlo.slice %steps [2:18, 0:512] : (tensor<18x512xf32>) -> tensor<16x512xf32>
+  %f0 = stablehlo.slice %filter [0:1, 0:512] : (tensor<3x512xf32>) -> tensor<1x512xf32>
+  %f1 = stablehlo.slice %filter [1:2, 0:512] : (tensor<3x512xf32>) -> tensor<1x512xf32>
+  %f2 = stablehlo.slice %filter [2:3, 0:512] : (tensor<3x512xf32>) -> tensor<1x512xf32>
+  %w0 = stablehlo.broadcast_in_dim %f0, dims = [0, 1] : (tensor<1x512xf32>) -> tensor<16x512xf32>
+  %w1 = stablehlo.broadcast_in_dim %f1, dims = [0, 1] : (tensor<1x512xf32>) -> tensor<16x512xf32>
+  %w2 = stablehlo.broadcast_in_dim %f2, dims = [0, 1] : (tensor<1x512xf32>) -> tensor<16x512xf32>
+  %p0 = stablehlo.multiply %0, %w0 : tensor<16x512xf32>
+  %p1 = stablehlo.multiply %1, %w1 : tensor<16x512xf32>
+  %p2 = stablehlo.multiply %2, %w2 : tensor<16x512xf32>
+  %p01 = stablehlo.add %p0, %p1 : tensor<16x512xf32>
+  %convolved = stablehlo.add %p01, %p2 : tensor<16x512xf32>
+
+  // 16 of 24 elements, which end within sectors.
+  %part = stablehlo.slice %wide [0:128, 0:16] : (tensor<128x24xbf16>) -> tensor<128x16xbf16>
+  %doubled = stablehlo.add %part, %part : tensor<128x16xbf16>
+  return %rotary, %sum, %padded, %embedded, %gradients, %group_sums, %normed, %rotated, %highest, %convolved, %doubled
+    : tensor<1x1024x1x16xbf16>, tensor<1x1024x8x16xbf16>, tensor<8x32x18x18xf32>, tensor<16x17x128xf32>, tensor<256x256xf32>,
+      tensor<4x96x4x24xf32>, tensor<16x512xf32>, tensor<8x512x16xf32>, tensor<2x8x256xbf16>, tensor<16x512xf32>, tensor<128x16xbf16>
 }

@@ -38,6 +38,7 @@ private:
   bool isColumnSum(const Reduction &reduction) const;
   std::optional<int64_t> elementsOf(const Reduction &reduction) const;
   bool planWidth();
+  void orderAsRead();
   void emitSums();
   int64_t width() const { return columns * lanes; } // threads side by side
   int64_t teams() const { return function.launch.threads / width(); }
@@ -163,9 +164,26 @@ void ColumnBlocks::emitSums() {
     barrier(e.b);
 }
 
+// Columns side by side are those that are read side by side, where they lie across the results: there is more to read.
+void ColumnBlocks::orderAsRead() {
+  llvm::SmallVector<Node *> loads;
+  for (Node *node : e.live)
+    if (node->op == Op::Reduced && !node->local)
+      for (Node *of : Graph::reachable(node->reduction->inputs))
+        if (of->op == Op::Load)
+          loads.push_back(of);
+  auto areAlong = [&](const LoopGroup &group) {
+    return llvm::any_of(loads, [&](Node *load) { return strideOf(load->index, group) == 1; });
+  };
+  auto along = llvm::find_if(groups, areAlong);
+  if (along != groups.end() && !areAlong(groups.back()))
+    std::rotate(along, along + 1, groups.end());
+}
+
 bool ColumnBlocks::emit() {
   e.live = Graph::reachable(nest.rootNodes());
   groups = collapseLoops(e.graph, nest.dims, e.live, nest.stores());
+  orderAsRead();
   if (groups.empty() || !plan())
     return false;
   llvm::IRBuilder<> &b = e.b;

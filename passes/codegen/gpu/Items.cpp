@@ -6,42 +6,88 @@
 
 namespace tessera::codegen::gpu {
 
-int64_t itemsOf(const Graph &graph, llvm::ArrayRef<LoopGroup> groups, int64_t lanes) {
-  int64_t items = 1;
+std::vector<int64_t> itemsOfEach(const Graph &graph, llvm::ArrayRef<LoopGroup> groups,
+                                 int64_t lanes) {
+  std::vector<int64_t> items;
   for (const LoopGroup &group : groups) {
     auto [low, high] = boundsOf(graph, group);
-    items *= high - low;
+    items.push_back((high - low) / (&group == &groups.back() ? lanes : 1));
   }
-  return items / lanes;
+  return items;
+}
+
+int64_t itemsOf(const Graph &graph, llvm::ArrayRef<LoopGroup> groups, int64_t lanes) {
+  int64_t items = groups.empty() ? 1 / lanes : 1;
+  for (int64_t each : itemsOfEach(graph, groups, lanes))
+    items *= each;
+  return items;
 }
 
 void openItem(Emitter &e, llvm::ArrayRef<LoopGroup> groups, Value number, int64_t lanes) {
+  openItem(e, groups, lineByLine(itemsOfEach(e.graph, groups, lanes)), number, lanes);
+}
+
+void openItem(Emitter &e, llvm::ArrayRef<LoopGroup> groups, const BlockOrder &order, Value number,
+              int64_t lanes) {
   // Half the digits divide much faster.
-  bool isSmall = itemsOf(e.graph, groups, lanes) < INT32_MAX && groups.size() > 1;
+  bool isSmall = itemsOf(e.graph, groups, lanes) < INT32_MAX && order.size() > 1;
   Value rest = isSmall ? e.b.CreateTrunc(number, e.b.getInt32Ty()) : number;
   auto constant = [&](int64_t value) { return llvm::ConstantInt::get(rest->getType(), value); };
+  llvm::SmallVector<Value> places(groups.size());
   e.openBlock();
-  Value last = nullptr; // of the innermost group: a level of its own
-  for (const LoopGroup &group : llvm::reverse(groups)) {
-    auto [low, high] = boundsOf(e.graph, group);
-    bool isInnermost = &group == &groups.back(), isOutermost = &group == &groups.front();
-    int64_t step = isInnermost ? lanes : 1, count = (high - low) / step;
-    Value at = isOutermost ? rest : e.b.CreateURem(rest, constant(count));
+  for (const Digit &digit : llvm::reverse(order)) {
+    bool isOutermost = &digit == &order.front();
+    Value at = isOutermost ? rest : e.b.CreateURem(rest, constant(digit.size));
     if (!isOutermost)
-      rest = e.b.CreateUDiv(rest, constant(count));
+      rest = e.b.CreateUDiv(rest, constant(digit.size));
+    int64_t step = digit.step * (digit.loop + 1 == groups.size() ? lanes : 1);
     at = e.b.CreateZExt(at, e.b.getInt64Ty());
     if (step > 1)
       at = e.b.CreateNSWMul(at, e.i64(step));
-    if (low)
-      at = e.b.CreateNSWAdd(at, e.i64(low));
-    if (isInnermost)
-      last = at;
-    else
-      e.bindLevel(group.back(), setOf(group), at, 1, nullptr);
+    Value &place = places[digit.loop];
+    place = place ? e.b.CreateNSWAdd(place, at) : at;
+  }
+  for (auto [group, place] : llvm::zip_equal(groups, places)) {
+    if (int64_t low = boundsOf(e.graph, group).first)
+      place = e.b.CreateNSWAdd(place, e.i64(low));
+    if (&group != &groups.back())
+      e.bindLevel(group.back(), setOf(group), place, 1, nullptr);
   }
   e.openBlock();
-  if (last)
-    e.bindLevel(groups.back().back(), setOf(groups.back()), last, lanes, nullptr);
+  if (!groups.empty()) // a level of its own
+    e.bindLevel(groups.back().back(), setOf(groups.back()), places.back(), lanes, nullptr);
+}
+
+std::vector<BlockAccess> accessesOf(const NestGraph &nest, llvm::ArrayRef<Node *> live,
+                                    llvm::ArrayRef<LoopGroup> groups, int64_t lanes) {
+  const Graph &graph = nest.g->graph;
+  std::vector<BlockAccess> accesses;
+  DimSet ofGroups = 0;
+  for (const LoopGroup &group : groups)
+    ofGroups |= setOf(group);
+  auto add = [&](int array, Index index, int64_t size) {
+    BlockAccess access{
+        .array = array, .offset = index->constant * size, .bytes = size, .strides = {}};
+    for (const LoopGroup &group : groups) {
+      std::optional<int64_t> stride = strideOf(index, group);
+      if (!stride)
+        return; // where it is data says
+      bool isInnermost = &group == &groups.back();
+      access.strides.push_back(*stride * size * (isInnermost ? lanes : 1));
+      if (isInnermost)
+        access.bytes += std::abs(*stride) * size * (lanes - 1);
+    }
+    for (auto [dim, factor] : index->dims)
+      if (!(DimSet(1) << dim & ofGroups))
+        access.terms.push_back({graph.dims[dim].high - graph.dims[dim].low, factor * size});
+    accesses.push_back(std::move(access));
+  };
+  for (Node *node : live)
+    if (node->op == Op::Load && graph.buffers[node->buffer()].source != BufferInfo::Scratch)
+      add(node->buffer(), node->index, byteSize(node->kind));
+  for (const Root &root : nest.roots)
+    add(static_cast<int>(graph.buffers.size() + root.output), root.offset, byteSize(root.kind));
+  return accesses;
 }
 
 void closeItem(Emitter &e) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "passes/codegen/cpu/Emitter.h"
+#include "passes/codegen/gpu/BlockOrder.h"
 #include "passes/codegen/kernel/NestGraph.h"
 
 namespace tessera::codegen::gpu {
@@ -12,6 +13,16 @@ int64_t itemsOf(const Graph &graph, llvm::ArrayRef<LoopGroup> groups, int64_t la
 // Opens two levels in which the loops are at the item of that number, counted like digits: the inner one
 // is of the innermost group, at `lanes` points.
 void openItem(Emitter &e, llvm::ArrayRef<LoopGroup> groups, Value number, int64_t lanes);
+// The same in another order: of the groups' items.
+void openItem(Emitter &e, llvm::ArrayRef<LoopGroup> groups, const BlockOrder &order, Value number,
+              int64_t lanes);
+// Of each group.
+std::vector<int64_t> itemsOfEach(const Graph &graph, llvm::ArrayRef<LoopGroup> groups,
+                                 int64_t lanes);
+// What an item of `lanes` points reads and writes, but where data says; loops of the nest that are in no group it goes over.
+std::vector<BlockAccess> accessesOf(const NestGraph &nest, llvm::ArrayRef<Node *> live,
+                                    llvm::ArrayRef<LoopGroup> groups, int64_t lanes);
+
 void closeItem(Emitter &e);
 
 // Whether what the nodes load lies side by side along a loop, or is the same for all of it: the bytes

@@ -71,6 +71,30 @@ namespace {
 
 constexpr int64_t kMostRowBytes = 46 << 10; // beside the sums
 
+// A loop that is split, as for a reshape, is cut at its outermost part, where an index of all parts comes to a piece of
+// a concatenation: comparisons by points would be left, and nothing that lies across the results could be turned.
+void wishCuts(Graph &graph, llvm::ArrayRef<Node *> roots) {
+  for (Node *node : Graph::reachable(roots)) {
+    if (node->op != Op::Compare || (node->aux != GE && node->aux != LT) ||
+        node->operands[0]->op != Op::Iota || node->operands[1]->op != Op::Constant)
+      continue;
+    Index index = node->operands[0]->index;
+    if (!index->nodes.empty() || index->dims.size() < 2 ||
+        node->operands[0]->kind != ElementKind::I64)
+      continue;
+    auto [dim, factor] = *llvm::max_element(
+        index->dims, [](auto &a, auto &b) { return std::abs(a.second) < std::abs(b.second); });
+    auto [low, high] = graph.range(graph.add(index, graph.multiply(graph.dim(dim), -factor)));
+    int64_t boundary = node->operands[1]->bits;
+    if (factor < 0)
+      continue;
+    int64_t at = llvm::divideCeilSigned(boundary - low, factor);
+    bool isClear = factor * (at - 1) + high < boundary;
+    if (isClear && at > graph.dims[dim].low && at < graph.dims[dim].high)
+      graph.wantedCuts.push_back({dim, at});
+  }
+}
+
 class Nest : public NestGraph {
 public:
   Nest(EntryFunction &function, llvm::ArrayRef<unsigned> outputs, bool update)
@@ -89,8 +113,9 @@ private:
   void emitRows();
   // Pieces that lie side by side in each point of the first loops.
   struct Pieces {
-    unsigned outer = 0;   // loops
-    int64_t together = 0; // points of a block; 0: pieces have blocks of their own
+    unsigned outer = 0;    // loops
+    int64_t together = 0;  // points of a block; 0: pieces have blocks of their own
+    BlockOrder order = {}; // of these; none: the loops are not the same ones for all pieces
   };
   std::optional<Pieces> piecesOf(llvm::ArrayRef<Box> parts);
   void emitPiece(const Pieces &pieces);
@@ -115,6 +140,7 @@ bool Nest::emit() {
     return true;
   if (!keepRows() || (!rows && !build()))
     return false;
+  wishCuts(g->graph, rootNodes());
   std::vector<Box> parts = boxesOf(*this);
   if (parts.empty() || keepsRows)
     return emitPart();
@@ -149,6 +175,9 @@ std::optional<Nest::Pieces> Nest::piecesOf(llvm::ArrayRef<Box> parts) {
     ++pieces.outer;
   std::vector<int64_t> items;
   int64_t rows = 1;
+  std::vector<BlockAccess> accesses;
+  std::optional<llvm::SmallVector<LoopGroup>> ofRows; // of all
+  bool areSame = true;
   for (const Box &box : parts) {
     if (pieces.outer == 0 || !rebuild(box) || !isOfElements())
       return std::nullopt;
@@ -157,8 +186,14 @@ std::optional<Nest::Pieces> Nest::piecesOf(llvm::ArrayRef<Box> parts) {
     auto groups = collapseLoops(g->graph, loops.drop_front(pieces.outer), live, stores());
     items.push_back(itemsOf(g->graph, groups, lanesOfRow(*this, groups, live)));
     rows = pointsOf(g->graph, loops.take_front(pieces.outer));
+    auto own = collapseLoops(g->graph, loops.take_front(pieces.outer), live, stores());
+    areSame &= !ofRows || own == *ofRows;
+    ofRows = own;
+    llvm::append_range(accesses, accessesOf(*this, live, own, 1));
   }
   pieces.together = rowsWithPieces(rows, items, function.launch.threads);
+  if (pieces.together && areSame)
+    pieces.order = blockOrder(itemsOfEach(g->graph, *ofRows, 1), accesses, pieces.together);
   return pieces.together ? std::optional(pieces) : std::nullopt;
 }
 
@@ -178,7 +213,10 @@ void Nest::emitPiece(const Pieces &pieces) {
     Value row = e.b.CreateNSWAdd(first, e.b.CreateUDiv(item, e.i64(items)));
     if (rows % together)
       e.openIf(e.b.CreateICmpSLT(row, e.i64(rows)));
-    openItem(e, ofRows, row, 1);
+    if (pieces.order.empty())
+      openItem(e, ofRows, row, 1);
+    else
+      openItem(e, ofRows, pieces.order, row, 1);
     openItem(e, groups, e.b.CreateURem(item, e.i64(items)), lanes);
     emitRoots(function, *this, e, /*ofRows=*/false);
     closeItem(e);
@@ -273,7 +311,7 @@ bool Nest::emitPart() {
     return true;
   if (takesRows() || takesSums)
     emitRows();
-  else if (!emitTurned(function, *this) && !emitColumnBlocks(function, *this))
+  else if (!emitColumnBlocks(function, *this) && !emitTurned(function, *this))
     emitElements();
   return true;
 }
@@ -293,6 +331,8 @@ void Nest::emitElements() {
   e.live = Graph::reachable(rootNodes());
   auto groups = collapseLoops(g->graph, dims, e.live, stores());
   int64_t lanes = lanesOfRow(*this, groups, e.live), items = itemsOf(g->graph, groups, lanes);
+  BlockOrder order = blockOrder(itemsOfEach(g->graph, groups, lanes),
+                                accessesOf(*this, e.live, groups, lanes), function.launch.threads);
   function.addBlocks(
       blocksFor(items, function.launch), [&](Value block, llvm::Instruction *before) {
         llvm::IRBuilder<> b(before);
@@ -301,7 +341,7 @@ void Nest::emitElements() {
         // Threads without an item read nothing: of a kernel with one, which may be written in its place.
         e.openBody(llvm::SplitBlockAndInsertIfThen(b.CreateICmpSLT(item, b.getInt64(items)), before,
                                                    /*Unreachable=*/false));
-        openItem(e, groups, item, lanes);
+        openItem(e, groups, order, item, lanes);
         emitRoots(function, *this, e, /*ofRows=*/false);
         closeItem(e);
       });

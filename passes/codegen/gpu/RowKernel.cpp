@@ -77,6 +77,11 @@ public:
                 ? function.takeSharedOfLaunch(teams.bytes())
                 : function.takeShared(llvm::ArrayType::get(b.getInt8Ty(), teams.bytes()), "_rows");
     count = itemsOf(graph, ofRows, 1);
+    std::vector<int64_t> rows = itemsOfEach(graph, ofRows, 1);
+    order = lineByLine(rows);
+    if (BlockOrder other = blockOrder(rows, accessesOf(nest, e.live, ofRows, 1), teams.rows);
+        other != order && beginSectors(other.back().size))
+      order = std::move(other);
     function.addBlocks(llvm::divideCeil(count, teams.rows),
                        [&](Value number, llvm::Instruction *before) {
                          e.openBody(before);
@@ -96,6 +101,17 @@ private:
                                  graph.dims[dim].high == graph.dims[dim].size;
                         }) &&
            llvm::none_of(nest.roots, [](const Root &root) { return root.isPart; });
+  }
+
+  // Whether so many rows, one after the other, begin and end with a sector of each array that is read or written.
+  bool beginSectors(int64_t rows) const {
+    auto isWhole = [&](ElementKind kind) {
+      return rows * elements() * byteSize(kind) % kLine == 0;
+    };
+    return llvm::all_of(e.live,
+                        [&](Node *node) { return node->op != Op::Keep || isWhole(node->kind); }) &&
+           llvm::all_of(nest.roots,
+                        [&](const Root &root) { return root.isOfRow || isWhole(root.kind); });
   }
 
   int64_t arrays() const {
@@ -134,7 +150,7 @@ private:
 
   // At that row of the block's.
   void openRow(Value local, Value row) {
-    openItem(e, ofRows, row, 1);
+    openItem(e, ofRows, order, row, 1);
     e.scratch =
         b.CreateGEP(b.getInt8Ty(), space, b.CreateNSWMul(local, e.i64(teams.step(arrays()))));
   }
@@ -381,6 +397,7 @@ private:
   llvm::IRBuilder<> &b;
   const RowValues values;
   llvm::SmallVector<LoopGroup> ofRows, ofElements;
+  BlockOrder order; // of the rows
   bool areAllBlockSums = true;
   RowTeams teams;
   int64_t count = 0;

@@ -5,6 +5,13 @@
 //                                   barrier
 //                                   out[c, r] = tile[r][c] + 1   threads side by side along r
 //
+// So do sums of what lies across them, each of which a thread adds up before it is turned:
+//
+//   out[c, r] = sum over n of in[n, r, c]
+//
+// Results of which several are the same (keys of heads in groups) are one block's, and so are planes that share what
+// they are made of.
+//
 // A line of the tile has an odd number of words, one more than it needs, so that a column lies in as many
 // banks as a row. Where lines are short, and those of the next loop follow them in memory, both loops are one
 // line of the block (a filter's places and channels: out[o, i, hw] = in[hw, i, o]). Threads begin where a
@@ -32,15 +39,106 @@ bool beginsSectors(Index index, llvm::ArrayRef<LoopGroup> groups, const LineLoop
                    int64_t bytes) {
   int64_t elements = std::max<int64_t>(kSectorBytes / bytes, 1);
   return index->nodes.empty() && index->constant % elements == 0 &&
-         llvm::all_of(groups, [&](const LoopGroup &group) {
-           std::optional<int64_t> stride = strideOf(index, group);
-           return llvm::is_contained(inner, group) || (stride && *stride % elements == 0);
+         llvm::all_of(groups,
+                      [&](const LoopGroup &group) {
+                        std::optional<int64_t> stride = strideOf(index, group);
+                        return llvm::is_contained(inner, group) ||
+                               (stride && *stride % elements == 0);
+                      }) &&
+         llvm::all_of(index->dims, [&](auto &term) {
+           auto isLoop = [&](const LoopGroup &group) {
+             return llvm::is_contained(group, term.first);
+           };
+           return llvm::any_of(groups, isLoop) || term.second % elements == 0;
          });
+}
+
+int64_t extentOf(const Graph &graph, const LoopGroup &group) {
+  auto [low, high] = boundsOf(graph, group);
+  return high - low;
+}
+
+// What goes through the tile: a load, or a sum of loads.
+struct TurnedValue {
+  Node *value;
+  llvm::SmallVector<Node *, 2> loads;
+};
+
+struct TurnedValues {
+  llvm::SmallVector<TurnedValue, 4> values;
+  size_t along; // number of the group that the loads are contiguous in
+};
+
+// How the loads lie that a sum is made of, none of which is of a sum itself: all across the results, all
+// beside them (nothing to turn), or neither.
+enum class Layout { Across, Beside, Mixed };
+Layout layoutOf(const Reduction &reduction, const LoopGroup &along, const LoopGroup &across,
+                llvm::SmallVectorImpl<Node *> &loads) {
+  bool anyBeside = false;
+  for (Node *node : Graph::reachable(reduction.inputs)) {
+    if (node->op == Op::Reduced)
+      return Layout::Mixed;
+    if (node->op != Op::Load || !(node->deps & (setOf(along) | setOf(across))))
+      continue;
+    std::optional<int64_t> inLine = strideOf(node->index, along),
+                           inResult = strideOf(node->index, across);
+    if (inLine == 1 && std::abs(inResult.value_or(0)) > 1 && !node->mask)
+      loads.push_back(node);
+    else if (inResult && std::abs(*inResult) <= 1)
+      anyBeside |= *inResult != 0;
+    else
+      return Layout::Mixed;
+  }
+  return loads.empty() ? Layout::Beside : anyBeside ? Layout::Mixed : Layout::Across;
+}
+
+// Of a nest with sums that each thread adds up alone; what is read beside them lies as the results do.
+std::optional<TurnedValues> turnedSums(const Graph &graph, llvm::ArrayRef<LoopGroup> groups,
+                                       const NestGraph &nest) {
+  llvm::SmallVector<Node *> sums;
+  for (Node *node : Graph::reachable(nest.rootNodes()))
+    if (node->op == Op::Reduced && !node->local)
+      sums.push_back(node);
+  for (size_t along = 0; along + 1 < groups.size(); ++along) {
+    TurnedValues turned{{}, along};
+    bool isWhole = llvm::all_of(sums, [&](Node *sum) {
+      llvm::SmallVector<Node *, 2> loads;
+      Layout layout = layoutOf(*sum->reduction, groups[along], groups.back(), loads);
+      if (layout == Layout::Across)
+        turned.values.push_back({sum, loads});
+      return layout != Layout::Mixed;
+    });
+    for (Node *node : nodesAround(nest.rootNodes()))
+      if (node->op == Op::Load && !node->mask && strideOf(node->index, groups[along]) == 1 &&
+          std::abs(strideOf(node->index, groups.back()).value_or(0)) > 1)
+        turned.values.push_back({node, {node}});
+    constexpr size_t kMostValues = 4;
+    if (isWhole && !turned.values.empty() && turned.values.size() <= kMostValues &&
+        std::min(extentOf(graph, groups[along]), extentOf(graph, groups.back())) >= kLeastTurned)
+      return turned;
+  }
+  return std::nullopt;
+}
+
+std::optional<TurnedValues> turnedValues(const NestGraph &nest, llvm::ArrayRef<LoopGroup> groups) {
+  const Graph &graph = nest.g->graph;
+  std::vector<Node *> live = Graph::reachable(nest.rootNodes());
+  if (groups.size() < 2)
+    return std::nullopt;
+  if (llvm::any_of(live, [](Node *node) { return node->op == Op::Reduced; }))
+    return turnedSums(graph, groups, nest);
+  auto loads = turnedLoads(graph, groups, live, /*isCut=*/false, kLeastTurned);
+  if (!loads)
+    return std::nullopt;
+  TurnedValues turned{{}, loads->along};
+  for (Node *load : loads->loads)
+    turned.values.push_back({load, {load}});
+  return turned;
 }
 
 class TurnedBlocks {
 public:
-  TurnedBlocks(EntryFunction &function, const NestGraph &nest, TurnedLoads turned,
+  TurnedBlocks(EntryFunction &function, const NestGraph &nest, TurnedValues turned,
                llvm::ArrayRef<LoopGroup> groups)
       : function(function), nest(nest), graph(nest.g->graph), turned(std::move(turned)),
         along{groups[this->turned.along]}, across{groups.back()}, e(function.emitter(graph)),
@@ -52,7 +150,7 @@ public:
     // There may be one loop for both: it is the shorter line's.
     bool alongIsShorter = extentOf(along) < extentOf(across);
     for (bool isAlong : {alongIsShorter, !alongIsShorter}) {
-      for (Node *load : this->turned.loads)
+      for (Node *load : loads())
         if (isAlong)
           lengthen(along, load->index, load->kind);
       for (const Root &root : nest.roots)
@@ -65,49 +163,45 @@ public:
       narrowest = std::min(narrowest, byteSize(kind));
       plane.beginSectors &= beginsSectors(index, groups, inner, byteSize(kind));
     };
-    for (Node *load : this->turned.loads)
+    for (Node *load : loads())
       add(load->index, load->kind, along, plane.alongBytes);
     for (const Root &root : nest.roots)
       add(root.offset, root.kind, across, plane.acrossBytes);
     tile = turnedTile(plane);
+    takePlanes();
   }
 
   // False: there is no room.
   bool findSpace() {
     int64_t bytes = 0;
-    for (Node *load : turned.loads)
-      bytes += bytesOf(load);
+    for (const TurnedValue &turned : turned.values)
+      bytes += bytesOf(turned.value);
     if (bytes <= function.sharedLeft()) {
-      for (Node *load : turned.loads)
-        tiles.push_back(
-            function.takeShared(llvm::ArrayType::get(b.getInt8Ty(), bytesOf(load)), "_turned"));
+      for (const TurnedValue &turned : turned.values)
+        tiles.push_back(function.takeShared(
+            llvm::ArrayType::get(b.getInt8Ty(), bytesOf(turned.value)), "_turned"));
       return true;
     }
     if (bytes > function.sharedOfLaunchLeft())
       return false;
     Value space = function.takeSharedOfLaunch(bytes);
     llvm::IRBuilder<> atEnd(function.end);
-    for (Node *load : turned.loads) {
+    for (const TurnedValue &turned : turned.values) {
       tiles.push_back(space);
-      space = atEnd.CreateConstGEP1_64(b.getInt8Ty(), space, bytesOf(load));
+      space = atEnd.CreateConstGEP1_64(b.getInt8Ty(), space, bytesOf(turned.value));
     }
     return true;
   }
 
   void emit() {
-    int64_t blocks =
-        itemsOf(graph, outer, 1) * blocksOf(along, tile.along) * blocksOf(across, tile.across);
-    function.addBlocks(blocks, [&](Value number, llvm::Instruction *before) {
+    function.addBlocks(blocks(), [&](Value number, llvm::Instruction *before) {
       e.openBody(before);
       emitBlock(number);
     });
   }
 
 private:
-  int64_t extentOf(const LoopGroup &group) const {
-    auto [low, high] = boundsOf(graph, group);
-    return high - low;
-  }
+  int64_t extentOf(const LoopGroup &group) const { return gpu::extentOf(graph, group); }
   int64_t extentOf(const LineLoops &loops) const {
     int64_t extent = 1;
     for (const LoopGroup &group : loops)
@@ -129,9 +223,55 @@ private:
     line.insert(line.begin(), *next);
     outer.erase(next);
   }
-  int64_t bytesOf(Node *load) const {
-    int64_t bytes = byteSize(load->kind);
+  llvm::SmallVector<Node *> loads() const {
+    llvm::SmallVector<Node *> all;
+    for (const TurnedValue &of : turned.values)
+      all.append(of.loads.begin(), of.loads.end());
+    return all;
+  }
+  int64_t bytesOfPlane(const Node *value) const {
+    int64_t bytes = byteSize(value->kind);
     return llvm::alignTo(tile.elements(bytes) * bytes, kAccessBytes);
+  }
+  int64_t bytesOf(const Node *value) const {
+    return itemsOf(graph, planes, 1) * bytesOfPlane(value);
+  }
+  int64_t blocks() const {
+    return itemsOf(graph, outer, 1) * blocksOf(along, tile.along) * blocksOf(across, tile.across);
+  }
+  // Loops that a block has all of, as blocks of their own would read the same: what is turned does not depend on them, and
+  // is stored several times, or some of what it is made of does not.
+  void takePlanes() {
+    constexpr int64_t kMost = 8, kBusy = 2 * 132; // blocks of a larger GPU
+    llvm::SmallVector<Node *> values, read;
+    for (const TurnedValue &of : turned.values)
+      values.push_back(of.value);
+    llvm::copy_if(Graph::reachable(values), std::back_inserter(read),
+                  [](Node *node) { return node->op == Op::Load; });
+    auto changes = [](const LoopGroup &group) {
+      return [set = setOf(group)](Node *load) { return bool(load->deps & set); };
+    };
+    int64_t count = 1;
+    auto take = [&](llvm::SmallVector<LoopGroup> &into,
+                    llvm::function_ref<bool(const LoopGroup &)> suits) {
+      for (const LoopGroup &group : llvm::SmallVector<LoopGroup>(outer))
+        if (int64_t extent = extentOf(group); count * extent <= kMost && suits(group)) {
+          into.push_back(group);
+          outer.erase(llvm::find(outer, group));
+          count *= extent;
+        }
+    };
+    take(copies, [&](const LoopGroup &group) { return llvm::none_of(read, changes(group)); });
+    bool isNarrow = tile.flat == TurnedTile::Along;
+    if (plane.beginSectors &&
+        (isNarrow || (tile.flat == TurnedTile::None && blocks() >= kMost * kBusy)))
+      take(planes, [&](const LoopGroup &group) { return !llvm::all_of(read, changes(group)); });
+    if (count == 1 || !isNarrow || !plane.beginSectors)
+      return;
+    // Lines are shorter, so that there are not fewer blocks.
+    int64_t least = kSectorBytes / std::min(plane.alongBytes, plane.acrossBytes);
+    while (tile.across > least && (tile.across >= 2 * plane.across || blocks() < kBusy))
+      tile.across /= 2;
   }
   void emitBlock(Value number) {
     int64_t inLine = blocksOf(across, tile.across), lines = blocksOf(along, tile.along);
@@ -140,26 +280,53 @@ private:
     Value alongFirst = b.CreateNSWMul(b.CreateURem(number, e.i64(lines)), e.i64(tile.along));
     openItem(e, outer, b.CreateUDiv(number, e.i64(lines)), 1);
     Lines read{across, acrossFirst, tile.across}, written{along, alongFirst, tile.along};
-    Node *first = turned.loads[0];
-    overPoints(read, written, first->index, first->kind, [&](Value line, Value at) {
-      for (auto [load, tile] : llvm::zip(turned.loads, tiles)) {
-        Value value = e.toMemory(load->kind, e.emit(load));
-        b.CreateAlignedStore(value, placeOf(load, tile, line, at),
-                             llvm::Align(byteSize(load->kind)));
-      }
+    Node *first = turned.values[0].loads[0];
+    overItems(planes, [&](Value number) {
+      overPoints(read, written, firstTerm(first->index), first->kind, [&](Value line, Value at) {
+        for (auto [turned, tile] : llvm::zip(turned.values, tiles)) {
+          Value value = e.toMemory(turned.value->kind, e.emit(turned.value));
+          b.CreateAlignedStore(value, placeOf(turned.value, tile, number, line, at),
+                               llvm::Align(byteSize(turned.value->kind)));
+        }
+      });
     });
     barrier(b);
     const Root &root = nest.roots[0];
-    overPoints(written, read, root.offset, root.kind, [&](Value line, Value at) {
-      for (auto [load, tile] : llvm::zip(turned.loads, tiles)) {
-        Value stored =
-            b.CreateAlignedLoad(memoryType(load->kind, b.getContext()),
-                                placeOf(load, tile, at, line), llvm::Align(byteSize(load->kind)));
-        e.levels.back().values[load] = e.fromMemory(load->kind, stored);
-      }
-      emitRoots(function, nest, e, /*ofRows=*/false);
+    overItems(planes, [&](Value number) {
+      overItems(copies, [&](Value) {
+        overPoints(written, read, root.offset, root.kind, [&](Value line, Value at) {
+          for (auto [turned, tile] : llvm::zip(turned.values, tiles)) {
+            Node *value = turned.value;
+            Value stored = b.CreateAlignedLoad(memoryType(value->kind, b.getContext()),
+                                               placeOf(value, tile, number, at, line),
+                                               llvm::Align(byteSize(value->kind)));
+            e.levels.back().values[value] = e.fromMemory(value->kind, stored);
+          }
+          emitRoots(function, nest, e, /*ofRows=*/false);
+        });
+      });
     });
     closeItem(e);
+  }
+
+  // `body` for each of their items, one after the other.
+  void overItems(llvm::ArrayRef<LoopGroup> groups, llvm::function_ref<void(Value number)> body) {
+    if (groups.empty())
+      return body(nullptr);
+    Value number = e.openLoop(e.i64(0), e.i64(itemsOf(graph, groups, 1)), 1, /*mayBeEmpty=*/false);
+    openItem(e, groups, number, 1);
+    body(number);
+    closeItem(e);
+    e.closeLoop();
+  }
+
+  // Where the first term of a sum is: the other loops are those of the nest.
+  Index firstTerm(Index index) {
+    DimSet ofNest = setOf(nest.dims);
+    for (auto [dim, factor] : llvm::SmallVector<std::pair<unsigned, int64_t>, 4>(index->dims))
+      if (!(DimSet(1) << dim & ofNest))
+        index = graph.add(index, graph.multiply(graph.dim(dim), -factor));
+    return index;
   }
 
   // Of the loops of a line the points [first, first + side) of the block.
@@ -197,7 +364,7 @@ private:
     e.openIf(exists(outer, outerAt));
     Value shift = plane.beginSectors ? e.i64(0) : shiftOf(outer, outerAt, inner, index, kind);
     Value at = e.openLoop(b.CreateNSWSub(lane, shift), e.i64(inner.side), kWarp,
-                          /*mayBeEmpty=*/!plane.beginSectors);
+                          /*mayBeEmpty=*/!plane.beginSectors || inner.side < kWarp);
     Value innerAt = b.CreateNSWAdd(inner.first, at), isThere = exists(inner, innerAt);
     if (!plane.beginSectors)
       isThere = b.CreateAnd(isThere, b.CreateICmpSGE(at, e.i64(0)));
@@ -238,9 +405,11 @@ private:
     e.closeLoop();
   }
 
-  // Of the point on that line of the tile: a line has what follows each other in memory.
-  Value placeOf(Node *load, Value space, Value line, Value at) {
-    int64_t bytes = byteSize(load->kind), pitch = tile.pitch(bytes);
+  // Of the point on that line of the tile, of the plane of that number: a line has what follows each other in memory.
+  Value placeOf(const Node *value, Value space, Value number, Value line, Value at) {
+    if (number)
+      space = b.CreateGEP(b.getInt8Ty(), space, b.CreateNSWMul(number, e.i64(bytesOfPlane(value))));
+    int64_t bytes = byteSize(value->kind), pitch = tile.pitch(bytes);
     if (tile.flat == TurnedTile::Across)
       std::swap(line, at);
     if (TurnedTile::Gaps gaps = tile.gaps(bytes); gaps.together) {
@@ -249,17 +418,19 @@ private:
       at = b.CreateNSWAdd(at, whole);
     }
     Value place = b.CreateNSWAdd(b.CreateNSWMul(line, e.i64(pitch)), at);
-    return e.element(space, load->kind, place);
+    return e.element(space, value->kind, place);
   }
 
   EntryFunction &function;
   const NestGraph &nest;
   Graph &graph;
-  TurnedLoads turned;
+  TurnedValues turned;
   LineLoops along, across;
   TurnedPlane plane;
   TurnedTile tile;
-  llvm::SmallVector<LoopGroup> outer;
+  llvm::SmallVector<LoopGroup> outer;  // of blocks
+  llvm::SmallVector<LoopGroup> planes; // of tiles that a block has
+  llvm::SmallVector<LoopGroup> copies; // of results of one tile
   Emitter e;
   llvm::IRBuilder<> &b;
   llvm::SmallVector<Value> tiles;
@@ -270,8 +441,7 @@ private:
 bool emitTurned(EntryFunction &function, const NestGraph &nest) {
   std::vector<Node *> live = Graph::reachable(nest.rootNodes());
   auto groups = collapseLoops(nest.g->graph, nest.dims, live, nest.stores());
-  std::optional<TurnedLoads> turned =
-      turnedLoads(nest.g->graph, groups, live, /*isCut=*/false, kLeastTurned);
+  std::optional<TurnedValues> turned = turnedValues(nest, groups);
   if (!turned || llvm::any_of(nest.roots, [](const Root &root) { return root.value.im; }))
     return false;
   TurnedBlocks blocks(function, nest, std::move(*turned), groups);

@@ -81,6 +81,23 @@ Index Graph::node(Node *node) {
   return intern(std::move(expr));
 }
 
+// With n * (x / n) + x % n as x: what a reshape has taken apart and another puts together.
+static Index rejoined(Graph &graph, Index sum) {
+  for (auto [rest, factor] : sum->nodes) {
+    if (rest->op != Op::FloorRem)
+      continue;
+    for (auto [quotient, other] : sum->nodes) {
+      if (quotient->op != Op::FloorDiv || quotient->operands != rest->operands ||
+          quotient->bits != rest->bits || other != factor * rest->bits)
+        continue;
+      Index others = graph.add(sum, graph.multiply(graph.node(rest), -factor));
+      others = graph.add(others, graph.multiply(graph.node(quotient), -other));
+      return graph.add(others, graph.multiply(graph.node(rest->operands[0]), factor));
+    }
+  }
+  return sum;
+}
+
 Index Graph::add(Index a, Index b) {
   IndexExpr sum;
   sum.constant = a->constant + b->constant;
@@ -99,7 +116,7 @@ Index Graph::add(Index a, Index b) {
   };
   merge(sum.dims, a->dims, b->dims, [](unsigned p, unsigned q) { return p < q; });
   merge(sum.nodes, a->nodes, b->nodes, [](Node *p, Node *q) { return p->id < q->id; });
-  return intern(std::move(sum));
+  return rejoined(*this, intern(std::move(sum)));
 }
 
 Index Graph::multiply(Index a, int64_t factor) {

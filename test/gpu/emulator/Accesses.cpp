@@ -170,6 +170,8 @@ void BlockRun::countSectors() {
     std::sort(list->begin(), list->end(), bySector);
     list->erase(std::unique(list->begin(), list->end(), isSame), list->end());
     (list == &read_ ? counts_.blockSectorsRead : counts_.blockSectorsWritten) += list->size();
+    for (auto &[key, sector] : *list)
+      (list == &read_ ? sectors_.read : sectors_.written).insert(sector);
     list->clear();
   }
 }

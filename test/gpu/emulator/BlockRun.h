@@ -73,9 +73,11 @@ class BlockRun {
 public:
   BlockRun(const Kernel &kernel, const Shape &shape, const uint8_t *parameters, uint32_t launch,
            uint32_t block, Memory &memory, const std::map<std::string, uint64_t> &globals,
-           const Module &module, std::mt19937_64 &random, Counts &counts, bool notesBanks)
+           const Module &module, std::mt19937_64 &random, Counts &counts, Sectors &sectors,
+           bool notesBanks)
       : kernel_(kernel), shape_(shape), parameters_(parameters), launch_(launch), block_(block),
         memory_(memory), globals_(globals), module_(module), random_(random), counts_(counts),
+        sectors_(sectors),
         shared_(kernel.added.value_or(kernel.sharedBytes) + shape.sharedBytes, 0xff),
         sharedTraces_(shared_.size()), isUnderWay_(shared_.size(), 0), notesBanks_(notesBanks) {}
 
@@ -231,6 +233,7 @@ private:
   const Module &module_;
   std::mt19937_64 &random_;
   Counts &counts_;
+  Sectors &sectors_;
   std::vector<uint8_t> shared_;
   std::vector<Trace> sharedTraces_;
   std::vector<uint8_t> isUnderWay_;  // of shared bytes: a copy writes them

@@ -14,17 +14,27 @@ std::string Machine::run(const Kernel &kernel, const Shape &shape, const uint8_t
   std::vector<uint32_t> blocks(shape.blocks);
   std::iota(blocks.begin(), blocks.end(), 0);
   std::shuffle(blocks.begin(), blocks.end(), random_);
-  if (sample_ && sample_ < blocks.size())
-    blocks.resize(sample_);
-  counts.carriedOut += blocks.size();
+  // Of a sample all blocks of a small launch: which sectors it touches at all is known then.
+  constexpr uint64_t kFew = 4, kMostInstructions = 1 << 20;
+  bool isSmall = blocks.size() <= kFew * sample_;
+  uint64_t before = counts.instructions, done = 0;
+  Sectors sectors;
   try {
-    for (uint32_t block : blocks)
+    for (uint32_t block : blocks) {
+      if (sample_ && done >= sample_ &&
+          (!isSmall || counts.instructions - before > kMostInstructions))
+        break;
+      ++done;
       BlockRun(kernel, shape, parameters, launch, block, memory_, globals_, module_, random_,
-               counts, /*notesBanks=*/block == blocks.front())
+               counts, sectors, /*notesBanks=*/block == blocks.front())
           .run();
+    }
   } catch (const Wrong &wrong) {
     return "kernel " + kernel.name + ", " + wrong.what();
   }
+  counts.carriedOut += done;
+  counts.leastSectorsRead += sectors.read.size();
+  counts.leastSectorsWritten += sectors.written.size();
   return "";
 }
 

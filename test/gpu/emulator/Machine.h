@@ -10,6 +10,7 @@
 
 #include <random>
 #include <string>
+#include <unordered_set>
 
 namespace tessera::emulator {
 
@@ -25,10 +26,16 @@ struct Counts {
   uint64_t leastRead = 0, leastWritten = 0;     // each byte once a launch
   uint64_t sectorsRead = 0, sectorsWritten = 0; // of 32 bytes, by warps
   uint64_t blockSectorsRead = 0, blockSectorsWritten = 0; // each once a block
+  uint64_t leastSectorsRead = 0, leastSectorsWritten = 0; // each once a launch
   // Of shared memory, in one block of each launch: how often its banks are asked, and how often that would
   // be if none had two words to give at a time.
   uint64_t bankTurns = 0, leastBankTurns = 0;
   uint64_t tensorCopies = 0, warpgroupProducts = 0; // the latter by warps
+};
+
+// Of a launch.
+struct Sectors {
+  std::unordered_set<uint64_t> read, written;
 };
 
 class Machine {
@@ -37,8 +44,8 @@ public:
           uint64_t seed, uint64_t sample = 0)
       : module_(module), globals_(globals), memory_(memory), random_(seed), sample_(sample) {}
 
-  // Empty: it ran. `parameters` as the kernel declares them. With a sample: so many blocks, of the first
-  // launch that `counts` knows, which is enough to count by.
+  // Empty: it ran. `parameters` as the kernel declares them. With a sample: so many blocks, or all of a small launch,
+  // of the first that `counts` knows, which is enough to count by.
   std::string run(const Kernel &kernel, const Shape &shape, const uint8_t *parameters,
                   uint32_t launch, Counts &counts);
 

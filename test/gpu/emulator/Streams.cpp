@@ -70,6 +70,7 @@ void Gpu::report() const {
                    "\"bytes_read\":%llu,\"bytes_written\":%llu,"
                    "\"least_read\":%llu,\"least_written\":%llu,\"sectors_read\":%llu,\"sectors_"
                    "written\":%llu,\"block_sectors_read\":%llu,\"block_sectors_written\":%llu,"
+                   "\"least_sectors_read\":%llu,\"least_sectors_written\":%llu,"
                    "\"bank_turns\":%llu,\"least_bank_turns\":%llu,\"tensor_copies\":%llu,"
                    "\"warpgroup_products\":%llu}\n",
                    name.c_str(), (unsigned long long)c.launches, (unsigned long long)c.blocks,
@@ -78,7 +79,9 @@ void Gpu::report() const {
                    (unsigned long long)c.bytesWritten, (unsigned long long)c.leastRead,
                    (unsigned long long)c.leastWritten, (unsigned long long)c.sectorsRead,
                    (unsigned long long)c.sectorsWritten, (unsigned long long)c.blockSectorsRead,
-                   (unsigned long long)c.blockSectorsWritten, (unsigned long long)c.bankTurns,
+                   (unsigned long long)c.blockSectorsWritten,
+                   (unsigned long long)c.leastSectorsRead,
+                   (unsigned long long)c.leastSectorsWritten, (unsigned long long)c.bankTurns,
                    (unsigned long long)c.leastBankTurns, (unsigned long long)c.tensorCopies,
                    (unsigned long long)c.warpgroupProducts);
     std::fclose(file);

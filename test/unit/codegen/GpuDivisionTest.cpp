@@ -1,4 +1,5 @@
 // How a nest's points are divided over a GPU.
+#include "passes/codegen/gpu/BlockOrder.h"
 #include "passes/codegen/gpu/Division.h"
 #include "passes/codegen/gpu/ProductTile.h"
 #include "passes/codegen/gpu/RowTeams.h"
@@ -27,6 +28,50 @@ TEST(GpuDivisionTest, TheLastBlockMayHaveARest) {
   EXPECT_EQ(blocksFor(257, {}), 2);
   EXPECT_EQ(blocksFor(1, {}), 1);
   EXPECT_EQ(blocksFor(100, {0, 32}), 4);
+}
+
+// Arrays of lines of f32, of which a point has four, and vectors that all lines read.
+std::vector<BlockAccess> linesWithVectors(int64_t columns, int arrays, int vectors) {
+  std::vector<BlockAccess> accesses;
+  for (int array = 0; array < arrays; ++array)
+    accesses.push_back({array, 0, 16, {4 * columns, 16}});
+  for (int vector = 0; vector < vectors; ++vector)
+    accesses.push_back({arrays + vector, 0, 16, {0, 16}});
+  return accesses;
+}
+
+TEST(GpuDivisionTest, BlocksHaveLinesThatReadTheSame) {
+  // All of 16 lines, of 64 columns each: vectors are read once.
+  std::vector<BlockAccess> some = linesWithVectors(512, 3, 6);
+  BlockOrder order = blockOrder({16, 128}, some, 256);
+  EXPECT_EQ(order, (BlockOrder{{1, 8, 16}, {0, 16, 1}, {1, 16, 1}}));
+  EXPECT_EQ(sectorsOf({16, 128}, order, some, 256), (3 * 16 + 6) * 512 * 4 / 32);
+  EXPECT_EQ(sectorsOf({16, 128}, lineByLine({16, 128}), some, 256),
+            (3 * 16 + 6 * 8) * 512 * 4 / 32);
+  // Of many lines as many as a block has points for, and blocks side by side have all of them.
+  EXPECT_EQ(blockOrder({4096, 1024}, linesWithVectors(4096, 2, 1), 256),
+            (BlockOrder{{0, 256, 16}, {1, 64, 16}, {0, 16, 1}, {1, 16, 1}}));
+  // Lines of few points follow each other: so many images, channels and places.
+  std::vector<BlockAccess> images{{0, 0, 16, {8192, 64, 16}},
+                                  {1, 0, 16, {8192, 64, 16}},
+                                  {2, 0, 4, {0, 4, 0}},
+                                  {3, 0, 4, {0, 4, 0}}};
+  EXPECT_EQ(blockOrder({16, 128, 4}, images, 256),
+            (BlockOrder{{1, 16, 8}, {0, 16, 1}, {1, 8, 1}, {2, 4, 1}}));
+  // There is nothing to share, or no line that could be cut.
+  EXPECT_EQ(blockOrder({64, 64}, linesWithVectors(256, 3, 0), 256), lineByLine({64, 64}));
+  EXPECT_EQ(blockOrder({4096, 8}, linesWithVectors(32, 2, 1), 256), lineByLine({4096, 8}));
+  EXPECT_EQ(blockOrder({4096}, {{0, 0, 4, {4}}}, 256), lineByLine({4096}));
+}
+
+TEST(GpuDivisionTest, BlocksHaveLinesThatWindowsSlideOver) {
+  std::vector<BlockAccess> accesses{{9, 0, 16, {512, 16}}};
+  for (int64_t line = 0; line < 4; ++line)
+    accesses.push_back({0, 512 * line, 16, {512, 16}});
+  BlockOrder order = blockOrder({64, 32}, accesses, 256);
+  EXPECT_EQ(order, (BlockOrder{{1, 4, 8}, {0, 64, 1}, {1, 8, 1}}));
+  EXPECT_EQ(sectorsOf({64, 32}, lineByLine({64, 32}), accesses, 256), 8 * 16 * (8 + 11));
+  EXPECT_EQ(sectorsOf({64, 32}, order, accesses, 256), 8 * 4 * (32 + 35));
 }
 
 TEST(GpuDivisionTest, ABlockHasAllPiecesOfShortRows) {
