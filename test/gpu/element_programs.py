@@ -112,6 +112,16 @@ def ragged_bf16(x, w, sizes, g):
     return product, *back(g)
 
 
+@program((120, 256), dtypes="uint32")
+def quotients(bits):
+    """Of any numbers, rare ones too."""
+    x = lax.bitcast_convert_type(bits, jnp.float32)
+    edges = jnp.asarray([0, -0.0, jnp.inf, -jnp.inf, jnp.nan, 1, -3, 2.0**126, 2.0**-126, -3.4e38, 1.2e-38, 8.5e37, 1.9999999, 0.99999994, -8.6e37, 2.0**-100], jnp.float32)
+    x = jnp.concatenate([x, jnp.broadcast_to(edges, (1, 16, 16)).reshape(1, 256)])
+    results = 1 / x, x / 192, x / -4.898979663848877, x / 1.0000001, x / 3e-9, 1 / (1 + jnp.exp(-x)), 7 / x, x / 1e11
+    return [lax.bitcast_convert_type(jnp.where(jnp.isnan(result), 0, result), jnp.uint32) for result in results]
+
+
 @program((50, 40), dtypes="float16")
 def f16(x):
     return x * x - x / 3, x.astype(jnp.float32) * 1e-3

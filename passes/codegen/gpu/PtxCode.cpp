@@ -5,6 +5,7 @@
 #include "passes/codegen/gpu/KnownLanes.h"
 #include "passes/codegen/gpu/LoopCopies.h"
 #include "passes/codegen/gpu/NarrowNumbers.h"
+#include "passes/codegen/gpu/Quotients.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -55,6 +56,7 @@ std::string PtxCode::compile(llvm::Module &module, llvm::SmallVectorImpl<char> &
   before.addPass(llvm::createModuleToFunctionPassAdaptor(NarrowNumbersPass()));
   llvm::FunctionPassManager atEnd;
   atEnd.addPass(KnownLanesPass());
+  atEnd.addPass(QuotientsPass());
   atEnd.addPass(LoopCopiesPass());
   if (!compileModule(module, *machine, llvm::CodeGenFileType::AssemblyFile, text, std::move(before),
                      std::move(atEnd)))

@@ -53,6 +53,17 @@ template <class T> T extreme(T a, T b, bool isMax, bool propagatesNan) {
   return (a < b) == isMax ? b : a;
 }
 
+// An approximation of 1 / x, which may be off by one unit in the last place: of each second x it is, and below. Not of
+// the number before a power of two, of which one step of Newton's would not mend it.
+template <class T> T offByOne(T x, T reciprocal) {
+  int exponent = 0;
+  bool isRare =
+      !std::isnormal(reciprocal) || std::frexp(reciprocal, &exponent) == T(0.5) ||
+      std::frexp(std::nextafter(x, std::numeric_limits<T>::infinity()), &exponent) == T(0.5) ||
+      std::frexp(std::nextafter(x, -std::numeric_limits<T>::infinity()), &exponent) == T(-0.5);
+  return isRare || bitsOf(x) % 2 ? reciprocal : std::nextafter(reciprocal, T(0));
+}
+
 template <class T>
 bool computeFloat(const Instruction &i, uint64_t x, uint64_t y, uint64_t z, uint64_t &result) {
   T a = flushed(as<T>(x), i.flushes), b = flushed(as<T>(y), i.flushes),
@@ -72,6 +83,8 @@ bool computeFloat(const Instruction &i, uint64_t x, uint64_t y, uint64_t z, uint
     break;
   case Code::Rcp:
     value = T(1) / a;
+    if (std::is_same_v<T, float> && i.round == Round::About)
+      value = offByOne(a, value);
     break;
   case Code::Div:
     value = a / b;
@@ -97,7 +110,8 @@ bool computeFloat(const Instruction &i, uint64_t x, uint64_t y, uint64_t z, uint
   default:
     return false;
   }
-  if (i.round != Round::Nearest)
+  bool isAbout = i.code == Code::Rcp && i.round == Round::About && std::is_same_v<T, float>;
+  if (i.round != Round::Nearest && !isAbout)
     return false;
   if (i.saturates)
     value = std::isnan(value) ? T(0) : std::fmin(std::fmax(value, T(0)), T(1));

@@ -255,6 +255,8 @@ void modifier(std::string_view word, Instruction &made, std::string_view name) {
     made.round = Round::Down, made.toInteger = true;
   else if (word == "rpi")
     made.round = Round::Up, made.toInteger = true;
+  else if (word == "approx" && made.code == Code::Rcp)
+    made.round = Round::About;
   else if (word == "ftz")
     made.flushes = true;
   else if (word == "sat")

@@ -111,7 +111,7 @@ enum class Code : uint8_t {
 };
 
 enum class Compare : uint8_t { Eq, Ne, Lt, Le, Gt, Ge, Equ, Neu, Ltu, Leu, Gtu, Geu, Num, Nan };
-enum class Round : uint8_t { Nearest, Zero, Down, Up };
+enum class Round : uint8_t { Nearest, Zero, Down, Up, About };
 enum class Special : uint8_t {
   TidX,
   TidY,
