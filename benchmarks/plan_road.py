@@ -6,7 +6,9 @@
 Annotations are taken out. Of each program `count` plans are drawn by the seed: some arguments get random shardings, of which
 those of all other values follow by propagation; every fourth plan has 3% of its values elsewhere, every fourth 20%. The
 search's price of each is held against the predicted step of the device program, where nothing goes on beside a collective,
-and its memory against the program's. The last columns are by how much launches and what moves are off, as parts of the step.
+and its memory against the program's. What it counts for the next step, which would bring state where it takes it, is left
+out: the program does not do it. The last columns are by how much computing, launches and links are off, as parts of the
+step, and how many messages the search counts one by one, of how many on the road.
 --found takes the plan that the search finds instead,
 --kind="fsdp x tensor" one that people know. --kernels says where computing differs most: N places, each with what the search
 counts, what the road's kernels take (us), and these; below it the ops.
@@ -77,6 +79,26 @@ def plans_by_program(paths, options, wanted):
                 print(f"{path.stem:32s} {wrong}", flush=True)
 
 
+def parts_of(plan):
+    """By how much the search counts more than the road, as parts of the step."""
+    more = {"computing": plan["computing"] + plan["dividing"] - plan["compute"],
+            "launches": plan["launches"] - plan["overhead"],
+            "links": plan["links"] - plan["communication"]}
+    return {part: seconds / plan["road"] for part, seconds in more.items()}
+
+
+def messages(collectives):
+    return sum(count for count, _ in collectives.values())
+
+
+def show_parts(parts_off):
+    """Of each part how far it is off, and which way on the average, by how many values lie elsewhere."""
+    for part, plans in parts_off.items():
+        groups = {changed: [share for each, share in plans if each == changed] for changed in sorted({each for each, _ in plans})}
+        print(f"{part:10s}" + ";".join(f"  {changed:.0%} elsewhere: median {statistics.median(map(abs, shares)):.1%}, mean {statistics.fmean(shares):+.1%}"
+                                       for changed, shares in groups.items()))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("programs", nargs="+", type=pathlib.Path)
@@ -94,13 +116,15 @@ def main():
         hold_bounds(options.programs, options)
         return
     print(f"{'':32s}{'plan':>5s}{'elsewhere':>10s}{'search ms':>12s}{'road ms':>12s}{'ratio':>8s}{'C ms':>12s}{'computes':>12s}{'ratio':>8s}"
-          f"{'moves':>12s}{'memory':>8s}{'launches':>10s}{'moving':>8s}")
-    errors, propagated, peaks = [], [], []
+          f"{'moves':>12s}{'memory':>8s}{'computing':>11s}{'launches':>10s}{'links':>8s}  messages")
+    errors, propagated, peaks, parts_off = [], [], [], {}
     wanted = [f"--kind={options.kind}", "--count=1"] if options.kind else ["--found", "--count=1"] if options.found else [f"--count={options.count}"]
     for path, plans in plans_by_program(options.programs, options, [*wanted, f"--kernels={options.kernels}"]):
         for plan in plans:
             ratio, peak = plan["model"] / plan["road"], plan["model_peak"] / plan["peak"]
-            moving = plan["model"] - plan["computing"] - plan["launches"] - plan["communication"]
+            off = parts_of(plan)
+            for part, share in off.items():
+                parts_off.setdefault(part, []).append((plan["changed"], share))
             errors.append((abs(ratio - 1), f"{path.stem}, plan {plan['plan']}"))
             if not plan["changed"]:
                 propagated.append(errors[-1][0])
@@ -108,7 +132,8 @@ def main():
             print(f"{path.stem:32s}{plan['plan']:5d}{plan['changed']:10.0%}{plan['model'] * 1e3:12.3f}{plan['road'] * 1e3:12.3f}"
                   f"{ratio:8.3f}{plan['computing'] * 1e3:12.3f}{plan['compute'] * 1e3:12.3f}"
                   f"{plan['computing'] / plan['compute']:8.3f}{plan['communication'] * 1e3:12.3f}{peak:8.3f}"
-                  f"{(plan['launches'] - plan['overhead']) / plan['road']:10.1%}{moving / plan['road']:8.1%}", flush=True)
+                  f"{off['computing']:+11.1%}{off['launches']:+10.1%}{off['links']:+8.1%}"
+                  f"  {messages(plan['collectives']):.0f} of {messages(plan['road_collectives']):.0f}", flush=True)
             for place in plan["places"]:
                 print(f"{place['model'] * 1e6:14.1f}{place['road'] * 1e6:12.1f}{(place['model'] - place['road']) * 1e6:+12.1f}  "
                       + "; ".join(place["kernels"]))
@@ -119,6 +144,7 @@ def main():
               f"(10%: {worst[1]}); above 10%: {sum(e > 0.1 for e, _ in errors)}")
         if propagated:
             print(f"as propagation completes them: median {statistics.median(propagated):.1%}, largest {max(propagated):.1%}")
+        show_parts(parts_off)
         print(f"memory: median {statistics.median(peaks):.1%}, within 5%: {sum(p <= 0.05 for p in peaks) / len(peaks):.0%}")
 
 

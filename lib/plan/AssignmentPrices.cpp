@@ -66,8 +66,11 @@ double AssignmentPrices::seconds(const Assignment &assignment, StepParts *into) 
   for (auto [taken, given] : tables.states)
     if (!sameAxes(assignment[given], assignment[taken])) {
       double times = 1 + double(program.values[taken].others.size()); // values folded into it
-      seconds += times * moving(given, assignment[given], assignment[taken]);
-      note({-1, given, times, assignment[given], assignment[taken]});
+      double restoring = times * moving(given, assignment[given], assignment[taken]);
+      seconds += restoring;
+      if (parts)
+        parts->restoring += restoring;
+      note({-1, given, times, assignment[given], assignment[taken], Leg::Brought, true});
     }
   return seconds;
 }

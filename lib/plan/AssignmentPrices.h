@@ -14,6 +14,7 @@ struct Movement {
   double times; // in a step
   sharding::TensorSharding from, to;
   Leg leg = Leg::Brought;
+  bool restores = false; // for the next step, where that takes it
 };
 
 // What the seconds of a step are made of, whatever the weights are.
@@ -22,6 +23,8 @@ struct StepParts {
   std::vector<double> byOp; // of that, of each op
   double crossing = 0;      // of links that carry rows across shards within ops
   MovingTime moving;
+  // Of all: what the step gives is brought where the next one takes it, which the device program leaves to that.
+  double restoring = 0;
   std::vector<Movement> movements;
 };
 

@@ -89,6 +89,14 @@ std::vector<CollectiveBill> listOf(const ByKind &kinds) {
 
 } // namespace
 
+std::vector<CollectiveBill> collectivesOf(AssignmentPrices &prices,
+                                          llvm::ArrayRef<Movement> movements) {
+  ByKind kinds;
+  for (const Movement &each : movements)
+    addSteps(each, prices.getProgram().graph.values[each.value], prices.getPlanner(), kinds);
+  return listOf(kinds);
+}
+
 StepBill billOf(AssignmentPrices &prices, const Assignment &assignment) {
   const Program &program = prices.getProgram();
   StepParts parts;

@@ -17,6 +17,10 @@ struct StepBill {
   std::vector<double> byOp;                // seconds of moving values to and from each op
 };
 
+// Those that bring values from one sharding to another, by kind, each alone.
+std::vector<CollectiveBill> collectivesOf(AssignmentPrices &prices,
+                                          llvm::ArrayRef<Movement> movements);
+
 StepBill billOf(AssignmentPrices &prices, const Assignment &assignment);
 
 // What the second spends more than the first (less: below zero), kinds by the size of that.

@@ -88,7 +88,8 @@ int64_t mostMore(const Bytes *bytes, const Bytes *than) {
 
 struct Change {
   int32_t vertex;
-  const Bytes *bytes; // from here on; null: none
+  const Bytes *bytes = nullptr; // from here on; null: none
+  int64_t most = 0;             // of them
 };
 
 // Walks over steps with what each vertex holds.
@@ -96,25 +97,27 @@ class Walk {
 public:
   explicit Walk(const Problem &problem) : steps(problem.room.size()), changes(steps + 1) {
     for (const Hold &hold : problem.holds)
-      changes[hold.end].push_back({hold.vertex, nullptr});
+      changes[hold.end].push_back({hold.vertex});
     for (const Hold &hold : problem.holds)
-      changes[hold.begin].push_back({hold.vertex, &hold.bytes});
+      changes[hold.begin].push_back({hold.vertex, &hold.bytes, mostMore(&hold.bytes, nullptr)});
   }
   // For each step, how much more than in step `than` may be held there at most.
   std::vector<int64_t> mostMoreThan(int32_t than, int32_t vertices) const {
-    std::vector<const Bytes *> reference(vertices), now(vertices);
+    std::vector<const Bytes *> reference(vertices);
+    std::vector<int64_t> now(vertices, 0); // of each vertex, how much more
     for (int32_t t = 0; t <= than; ++t)
       for (const Change &change : changes[t])
         reference[change.vertex] = change.bytes;
     std::vector<int64_t> more(steps);
     int64_t sum = 0;
-    for (int32_t v = 0; v < vertices; ++v)
-      sum += mostMore(nullptr, reference[v]);
     for (int32_t t = 0; t < steps; ++t) {
       for (const Change &change : changes[t]) {
-        sum -= mostMore(now[change.vertex], reference[change.vertex]);
-        now[change.vertex] = change.bytes;
-        sum += mostMore(change.bytes, reference[change.vertex]);
+        const Bytes *there = reference[change.vertex];
+        int64_t most = change.bytes == there ? 0
+                       : !there              ? change.most
+                                             : mostMore(change.bytes, there);
+        sum += most - now[change.vertex];
+        now[change.vertex] = most;
       }
       more[t] = sum;
     }

@@ -143,7 +143,34 @@ OwningOpRef<ModuleOp> RoadRun::compiled(const Assignment &assignment, cost::Over
 }
 
 double RoadRun::modelSeconds(const Assignment &assignment) {
-  return prices->seconds(assignment) + launchSeconds(data(), machine, mesh().numDevices());
+  StepParts parts;
+  double seconds = prices->seconds(assignment, &parts);
+  return seconds - parts.restoring + launchSeconds(data(), machine, mesh().numDevices());
+}
+
+RoadRun::Links RoadRun::modelLinks(const Assignment &assignment) {
+  StepParts parts;
+  prices->seconds(assignment, &parts);
+  llvm::erase_if(parts.movements, [&](const Movement &each) { return each.restores; });
+  Links links;
+  links.collectives = collectivesOf(*prices, parts.movements);
+  links.crossing = parts.crossing;
+  links.seconds = parts.crossing;
+  for (const Movement &each : parts.movements) {
+    const sharding::PropagatedValue &value = data().graph.values[each.value];
+    Moving moving = prices->getTables().movingOf(each.value, each.leg);
+    auto secondsOf = [&] {
+      MovingTime time = prices->getTables().prices.timeOf(value.shape, value.elementBytes,
+                                                          each.from, each.to, moving);
+      return each.times * (time.exposed + time.hidden);
+    };
+    double all = secondsOf();
+    moving.inKernel = false;
+    double carried = secondsOf();
+    links.seconds += carried;
+    links.dividing += all - carried;
+  }
+  return links;
 }
 
 RoadRun::Counts RoadRun::counts(const Assignment &assignment) {
@@ -164,14 +191,43 @@ RoadRun::Counts RoadRun::bounds(llvm::ArrayRef<NamedAssignment> known) {
   return bounds;
 }
 
+// As the search calls them.
+static std::string kindOf(exec::StartOp start) {
+  std::string name = exec::stringifyCollectiveKind(start.getKind()).str();
+  llvm::replace(name, '_', '-');
+  return name == "shift" ? "permute" : name;
+}
+
+// Of the collectives of all programs, alone on their links.
+std::vector<CollectiveBill> RoadRun::billOfRoad(ModuleOp compiled) const {
+  std::map<std::string, CollectiveBill> kinds;
+  sdy::MeshTable meshes(compiled);
+  for (auto program : compiled.getOps<exec::ProgramOp>()) {
+    StepWork step = stepWork(program, machine, meshes.main());
+    std::vector<double> times = predictStep(step, machine).times;
+    for (auto [ops, count] : llvm::zip(step.ops, times))
+      for (Operation *op : ops)
+        if (auto start = dyn_cast<exec::StartOp>(op)) {
+          CollectiveBill &bill = kinds[kindOf(start)];
+          bill.count += count;
+          bill.seconds += count * timeOf(start, machine, meshes.main()).seconds();
+        }
+  }
+  std::vector<CollectiveBill> bills;
+  for (auto &[kind, bill] : kinds)
+    bills.push_back({kind, bill.count, bill.seconds});
+  return bills;
+}
+
 std::optional<RoadRun::Step> RoadRun::step(const Assignment &assignment,
                                            cost::Overlap overlap) const {
   OwningOpRef<ModuleOp> trial = compiled(assignment, overlap);
   if (!trial)
     return std::nullopt;
   ModulePrediction predicted = predictModule(*trial);
-  return Step{predicted.time.seconds, predicted.time.compute, predicted.time.communication,
-              predicted.time.overhead, double(predicted.memory.total())};
+  return Step{predicted.time.seconds,           predicted.time.compute,
+              predicted.time.communication,     predicted.time.overhead,
+              double(predicted.memory.total()), billOfRoad(*trial)};
 }
 
 namespace {

@@ -4,6 +4,7 @@
 #include "lib/cost/ScheduleOptions.h"
 #include "lib/plan/AssignmentPrices.h"
 #include "lib/plan/HiddenSearch.h"
+#include "lib/plan/StepBill.h"
 #include "passes/plan/PlanProgram.h"
 
 #include <optional>
@@ -20,10 +21,19 @@ public:
   const sharding::Mesh &mesh() const { return *program.annotatedMesh(); }
   const cost::Topology &topology() const { return machine; }
 
-  // What the search would say, with the launches that it counts for every plan alike.
+  // What the search would say of the device program, with the launches that it counts for every plan alike;
+  // without bringing what the step gives where the next one takes it.
   double modelSeconds(const Assignment &assignment);
   double modelComputing(const Assignment &assignment) const; // of that
   double modelLaunches() const;                              // likewise, under every plan
+  struct Links {
+    std::vector<CollectiveBill>
+        collectives;     // by kind; of several sums in one message each counts as one
+    double crossing = 0; // seconds of rows that cross shards within ops
+    double seconds = 0;  // of all, sums in one message once
+    double dividing = 0; // of devices, where what moves divides kernels
+  };
+  Links modelLinks(const Assignment &assignment);
   double modelPeak(const Assignment &assignment) const;
   // Of what reshards move, before they become collectives.
   std::optional<double> reshardSeconds(const Assignment &assignment) const;
@@ -31,6 +41,7 @@ public:
   struct Step {
     double seconds = 0, compute = 0, communication = 0, overhead = 0;
     double peakBytes = 0;
+    std::vector<CollectiveBill> collectives; // by kind, alone on their links
   };
   std::optional<Step> step(const Assignment &assignment,
                            cost::Overlap overlap = cost::Overlap::Off) const;
@@ -57,6 +68,7 @@ public:
   mlir::OwningOpRef<mlir::ModuleOp> sharded(const Assignment &assignment) const;
 
 private:
+  std::vector<CollectiveBill> billOfRoad(mlir::ModuleOp compiled) const;
   mlir::OwningOpRef<mlir::ModuleOp> compiled(const Assignment &assignment,
                                              cost::Overlap overlap) const;
 

@@ -100,6 +100,30 @@ TEST_F(Road, RandomPlansTakeAsModelled) {
   EXPECT_LE(errors[errors.size() / 2], 0.02);
 }
 
+// A weight that is given in parts and taken whole: the device program leaves it in parts. The parts of what is
+// counted are all of it.
+TEST_F(Road, WhatTheNextStepMovesIsNoPartOfTheProgram) {
+  auto run = runOn(R"({"alpha": 1e-5, "beta": 5e9, "flops": 2e12, "memory": 1e12, "launch": 1e-6})",
+                   kStep);
+  ASSERT_TRUE(run->isValid());
+  Assignment plan = knownPlans(run->data(), run->mesh()).front().values;
+  for (auto [facts, sharding] : llvm::zip_equal(run->data().values, plan))
+    if (facts.result == 0)
+      sharding.dims[0].axes = {{0, 1, 2}};
+  AssignmentPrices prices(run->data(), run->mesh(), run->topology());
+  StepParts parts;
+  double all = prices.seconds(plan, &parts);
+  EXPECT_GT(parts.restoring, 0.05 * all);
+  double launches = run->modelLaunches(), model = run->modelSeconds(plan);
+  EXPECT_NEAR(model, all + launches - parts.restoring, 1e-12);
+  RoadRun::Links links = run->modelLinks(plan);
+  EXPECT_NEAR(model, run->modelComputing(plan) + links.seconds + links.dividing + launches,
+              1e-6 * model);
+  std::optional<RoadRun::Step> road = run->step(plan);
+  ASSERT_TRUE(road);
+  EXPECT_NEAR(model, road->seconds, 0.02 * road->seconds);
+}
+
 // What computing takes, by the rates of a machine that was measured; the caches hold all.
 TEST_F(Road, KernelsAreThoseOfTheWholePhase) {
   auto run = runOn(R"({"alpha": 1e-6, "beta": 5e9, "flops": 2e11, "memory": 1e11, "cache": 1e8,

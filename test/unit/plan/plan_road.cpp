@@ -67,6 +67,17 @@ static void writeComputing(const plan::RoadRun &run, const plan::RoadRun::Comput
   });
 }
 
+static void writeCollectives(llvm::StringRef name, llvm::ArrayRef<plan::CollectiveBill> bills,
+                             llvm::json::OStream &out) {
+  out.attributeObject(name, [&] {
+    for (const plan::CollectiveBill &each : bills)
+      out.attributeArray(each.kind, [&] {
+        out.value(each.count);
+        out.value(each.seconds);
+      });
+  });
+}
+
 // What people write, then with some values elsewhere, then more.
 static double changedIn(unsigned number) {
   return number % 4 == 3 ? 0.2 : number % 4 == 2 ? 0.03 : 0;
@@ -168,6 +179,7 @@ int main(int argc, char **argv) {
       continue;
     }
     double model = run.modelSeconds(assignment), peak = run.modelPeak(assignment);
+    plan::RoadRun::Links links = run.modelLinks(assignment);
     std::optional<double> reshards = run.reshardSeconds(assignment);
     auto step = run.step(assignment);
     auto computing = run.computing(assignment);
@@ -189,6 +201,11 @@ int main(int argc, char **argv) {
       out.attribute("overhead", step->overhead);
       out.attribute("model_peak", peak);
       out.attribute("peak", step->peakBytes);
+      out.attribute("links", links.seconds);
+      out.attribute("crossing", links.crossing);
+      out.attribute("dividing", links.dividing);
+      writeCollectives("collectives", links.collectives, out);
+      writeCollectives("road_collectives", step->collectives, out);
       out.attributeArray("places", [&] {
         for (const plan::RoadRun::Computing &each : llvm::ArrayRef(*computing).take_front(kernels))
           writeComputing(run, each, out);
