@@ -503,6 +503,8 @@ def WidenExponents : Pass<"tessera-widen-exponents", "mlir::ModuleOp"> {
     %m = stablehlo.convert %w : (tensor<4xf64>) -> tensor<4xf8E8M0FNU>
     ```
     Its smallest number, 2^-127, is subnormal in f32, in which kernels compute narrow types, and kernels flush those to zero, which the type has none of: NaN would come out.
+
+    A gather or dynamic_slice becomes one of the elements' bits, as `ui8`: along a sharded dimension its result is a sum over devices, of which most have zeros to give.
   }];
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }

@@ -141,9 +141,11 @@ Value absent(Localizer &l, RankedTensorType type, ReductionKind kind) {
   Type element = type.getElementType(), part = element;
   if (auto complex = dyn_cast<ComplexType>(element))
     part = complex.getElementType();
-  if (!isa<Float64Type, Float32Type, Float16Type, BFloat16Type>(part))
+  auto floating = dyn_cast<FloatType>(part);
+  if (!floating)
     return zeros(l, type);
-  APFloat zero = APFloat::getZero(cast<FloatType>(part).getFloatSemantics(), /*Negative=*/true);
+  // Of a type that has no -0 this is its zero.
+  APFloat zero = APFloat::getZero(floating.getFloatSemantics(), /*Negative=*/true);
   auto elements = part == element ? DenseElementsAttr::get(type, zero)
                                   : DenseElementsAttr::get(type, std::complex<APFloat>(zero, zero));
   return stablehlo::ConstantOp::create(l.b, l.loc, elements);

@@ -384,6 +384,27 @@ def odd_functions(name):
     return Case(f"odd_functions_{name}", check)
 
 
+def picked_across_shards(name):
+    """Rows by an index, of which each of four devices has some: the very elements come, NaN, zeros with their signs, and where there is no zero."""
+    def check():
+        special = [np.nan, 0.25] if name == "f8E8M0FNU" else [-0.0, 0.0] if name.startswith(("f4", "f6")) else [np.nan, -0.0, 0.0]
+        x = np.resize(np.array(special + [0.5, 1, 2, 4, 1]).astype(TYPES[name]), (10, 3))
+        table, two, picked = f"tensor<10x3x{name}>", f"tensor<2x3x{name}>", f"tensor<4x3x{name}>"
+        text = f"""sdy.mesh @m = <["x"=4]>
+func.func @main(%a: {table} {{sdy.sharding = #sdy.sharding<@m, [{{"x"}}, {{}}]>}}, %i: tensor<4x1xi32>, %s: tensor<i32>) -> ({picked}, {two}) {{
+  %g = "stablehlo.gather"(%a, %i) <{{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 3>}}> : ({table}, tensor<4x1xi32>) -> {picked}
+  %d = stablehlo.dynamic_slice %a, %s, %s, sizes = [2, 3] : ({table}, tensor<i32>, tensor<i32>) -> {two}
+  return %g, %d : {picked}, {two}
+}}
+"""
+        got = run(text, x, np.array([[0], [9], [4], [5]], np.int32), np.int32(2))
+        if isinstance(got, str):
+            return [(name, got)]
+        return [(op, same(g, w)) for op, g, w in zip(("gather", "dynamic_slice"), got, (x[[0, 9, 4, 5]], x[2:4]))]
+
+    return Case(f"picked_across_shards_{name}", check)
+
+
 def infinite_parts(name):
     """Inverse functions where a part is infinite or NaN: C's Annex G by way of numpy, but for the signs that it leaves open."""
     def check():
@@ -440,6 +461,7 @@ def cases():
     found += [arithmetic(name) for name in FLOATS] + [integer_arithmetic(name) for name in INTEGERS]
     found += [total_order(name) for name in ("f8E5M2", "f8E4M3FN", "bf16", "f16", "f32", "f64")] + [constants()]
     found += [odd_functions(name) for name in ("f4E2M1FN", "f8E5M2", "bf16", "f16", "f32", "f64")]
+    found += [picked_across_shards(name) for name in FLOATS]
     found += [infinite_parts(name) for name in ("complex<f32>", "complex<f64>")]
     return found
 

@@ -1,4 +1,5 @@
-// Computes in f64 what a program computes in f8E8M0FNU, and rounds each result to it.
+// Computes in f64 what a program computes in f8E8M0FNU, and rounds each result to it; what picks elements by
+// an index picks their bits.
 // Passes.td shows an example.
 #include "passes/import/Passes.h"
 
@@ -30,17 +31,42 @@ bool isArithmetic(Operation *op) {
              stablehlo::TanOp, stablehlo::TanhOp>(op);
 }
 
+// Devices that have not got the element give nothing to a sum of all, which of this type has no neutral element.
+bool picksByIndex(Operation *op) {
+  return isa<stablehlo::DynamicSliceOp, stablehlo::GatherOp>(op) && isExponent(op->getResult(0));
+}
+
+void pickBits(Operation *op) {
+  OpBuilder b(op);
+  auto bitsOf = [&](Value value) {
+    return cast<RankedTensorType>(value.getType()).clone(b.getIntegerType(8, /*isSigned=*/false));
+  };
+  OpOperand &operand = op->getOpOperand(0);
+  operand.set(
+      stablehlo::BitcastConvertOp::create(b, op->getLoc(), bitsOf(operand.get()), operand.get()));
+  Value result = op->getResult(0);
+  Type exponents = result.getType();
+  result.setType(bitsOf(result));
+  b.setInsertionPointAfter(op);
+  auto picked = stablehlo::BitcastConvertOp::create(b, op->getLoc(), exponents, result);
+  sdy::keepSharding(result, picked->getResults());
+  result.replaceAllUsesExcept(picked, picked);
+}
+
 Type widened(OpBuilder &b, Value value) {
   return cast<RankedTensorType>(value.getType()).clone(b.getF64Type());
 }
 
 struct WidenExponentsPass : impl::WidenExponentsBase<WidenExponentsPass> {
   void runOnOperation() override {
-    SmallVector<Operation *> found;
+    SmallVector<Operation *> found, picking;
     getOperation().walk([&](Operation *op) {
+      if (picksByIndex(op))
+        picking.push_back(op);
       if (isArithmetic(op) && isExponent(op->getResult(0)))
         found.push_back(op);
     });
+    llvm::for_each(picking, pickBits);
     for (Operation *op : found) {
       OpBuilder b(op);
       for (OpOperand &operand : op->getOpOperands())

@@ -280,7 +280,20 @@ bool computeWithCarry(const Instruction &i, uint64_t a, uint64_t b, bool &carry,
   return true;
 }
 
+static bool computePairs(const Instruction &i, uint64_t a, uint64_t b, uint64_t &result) {
+  Instruction each = i;
+  each.isOfPairs = false;
+  uint64_t low = 0, high = 0;
+  if (!compute(each, masked(a, i.type), masked(b, i.type), 0, low) ||
+      !compute(each, masked(a >> 16, i.type), masked(b >> 16, i.type), 0, high))
+    return false;
+  result = masked(high, i.type) << 16 | masked(low, i.type);
+  return true;
+}
+
 bool compute(const Instruction &i, uint64_t a, uint64_t b, uint64_t c, uint64_t &result) {
+  if (i.isOfPairs)
+    return computePairs(i, a, b, result);
   if (i.code == Code::Prmt)
     return result = permuted(a, b, c), true;
   if (i.code == Code::Shf)

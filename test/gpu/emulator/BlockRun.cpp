@@ -251,9 +251,9 @@ void BlockRun::execute(Thread &thread, const Instruction &i) {
                      : compute(i, a, value(thread, i.b), value(thread, i.c), result);
   if (!isKnown)
     fail(thread, "an instruction whose types or modifiers are not known");
-  bool counts = i.code == Code::Popc || i.code == Code::Clz;
+  bool is32 = i.code == Code::Popc || i.code == Code::Clz || i.isOfPairs;
   bool widens = i.code == Code::MulWide || i.code == Code::MadWide;
-  set(thread, i.to, result, counts ? Type::B32 : widens ? Type::B64 : i.type);
+  set(thread, i.to, result, is32 ? Type::B32 : widens ? Type::B64 : i.type);
 }
 
 } // namespace tessera::emulator

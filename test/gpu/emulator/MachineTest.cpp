@@ -313,6 +313,18 @@ TEST_F(MachineTest, SumsAndDifferencesHandACarryOn) {
   EXPECT_NE(run("add.cc.f32 %r4, %r1, %r1;").find("not known"), std::string::npos);
 }
 
+TEST_F(MachineTest, HalvesOfARegisterAreAddedAndCompared) {
+  // {0x7fff, 0xffff} and {1, 1}: nothing is carried from half to half; -1 is less than 1, as a sign says.
+  const std::string halves = "mov.b32 %r4, 0x7fffffff; mov.b32 %r5, 0x00010001;";
+  const std::string store = " %r6, %r4, %r5; st.global.b32 [%rd2], %r6;";
+  auto result = [&](const char *name) { return run(halves + name + store) == "" ? y[0] : 0; };
+  EXPECT_EQ(result("add.s16x2"), 0x80000000u);
+  EXPECT_EQ(result("min.s16x2"), 0x0001ffffu);
+  EXPECT_EQ(result("max.s16x2"), 0x7fff0001u);
+  EXPECT_EQ(result("max.u16x2"), 0x7fffffffu);
+  EXPECT_NE(run("mul.s16x2" + store).find("not known"), std::string::npos);
+}
+
 TEST_F(MachineTest, WhatIsNotKnownIsRefused) {
   EXPECT_NE(run("sin.approx.f32 %r4, %r1;").find("instruction 'sin.approx.f32' is not known"),
             std::string::npos);

@@ -220,6 +220,11 @@ void modifier(std::string_view word, Instruction &made, std::string_view name) {
     made.type = Type::BF16, made.width = 2;
     return;
   }
+  bool isPair = word == "s16x2" || word == "u16x2";
+  if (isPair && (made.code == Code::Add || made.code == Code::Min || made.code == Code::Max)) {
+    made.type = word == "s16x2" ? Type::S16 : Type::U16, made.isOfPairs = true;
+    return;
+  }
   if (auto type = typeNamed(word)) {
     // cvt.to.from, setp.compare.type; mul.wide has the operands' type
     (made.type == Type::None ? made.type : made.from) = *type;

@@ -159,6 +159,7 @@ struct Instruction {
   bool flushes = false, saturates = false, toInteger = false, propagatesNan = false, left = false,
        clamps = false, transposes = false, waitsForAll = false;
   bool isOfIntegers = false; // mma
+  bool isOfPairs = false;    // .s16x2: of the two halves of 32 bits, each of the type
   bool expectsBytes = false, transposesB = false, takesCarry = false, givesCarry = false;
   // Of a vector access; matrices of ldmatrix; dimensions of a tensor; eights of columns of wgmma.
   uint8_t width = 1;

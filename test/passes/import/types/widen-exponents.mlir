@@ -22,3 +22,14 @@ func.func @main(%a: tensor<4xf8E8M0FNU>, %b: tensor<4xf8E8M0FNU>, %i: tensor<f8E
   }
   return %0, %1, %2 : tensor<4xf8E8M0FNU>, tensor<4xi1>, tensor<f8E8M0FNU>
 }
+
+// What picks elements by an index picks their bits: parts of a result are added up, and the type has no zero.
+
+// CHECK-LABEL: func.func @picked
+// CHECK:         %[[BITS:.*]] = stablehlo.bitcast_convert %arg0 : (tensor<4xf8E8M0FNU>) -> tensor<4xui8>
+// CHECK:         %[[PART:.*]] = stablehlo.dynamic_slice %[[BITS]], %arg1, sizes = [2] : (tensor<4xui8>, tensor<i32>) -> tensor<2xui8>
+// CHECK:         stablehlo.bitcast_convert %[[PART]] : (tensor<2xui8>) -> tensor<2xf8E8M0FNU>
+func.func @picked(%a: tensor<4xf8E8M0FNU>, %i: tensor<i32>) -> tensor<2xf8E8M0FNU> {
+  %0 = stablehlo.dynamic_slice %a, %i, sizes = [2] : (tensor<4xf8E8M0FNU>, tensor<i32>) -> tensor<2xf8E8M0FNU>
+  return %0 : tensor<2xf8E8M0FNU>
+}
