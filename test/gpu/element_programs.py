@@ -60,6 +60,12 @@ def sums_across(x, y, z):
     return x.transpose(0, 3, 1, 2).reshape(4, 40, 4, 2, 24).sum(3), jnp.tanh(across(y).sum(0) + x[0, 0, :1, :].T), across(z).max(0) + across(z).sum(0)
 
 
+@program((5, 32, 40))
+def numbered_across(x):
+    """Sums of the same elements, each result's terms times its number: none are repeated."""
+    return (x.swapaxes(1, 2)[:, None] * jnp.arange(3, dtype=jnp.float32)[:, None, None]).sum(0)
+
+
 @program((4, 64, 16), (64, 16), (3, 33, 70), (70,), (2, 40, 64), dtypes=["float32"] * 4 + ["bfloat16"], banks=1.05)
 def repeated_across(keys, table, x, row, y):
     """Heads of a group have the same keys, and all of them one table: a block has these results together."""

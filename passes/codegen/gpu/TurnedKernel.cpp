@@ -261,7 +261,7 @@ private:
           count *= extent;
         }
     };
-    take(copies, [&](const LoopGroup &group) { return llvm::none_of(read, changes(group)); });
+    take(copies, [&](const LoopGroup &group) { return llvm::none_of(values, changes(group)); });
     bool isNarrow = tile.flat == TurnedTile::Along;
     if (plane.beginSectors &&
         (isNarrow || (tile.flat == TurnedTile::None && blocks() >= kMost * kBusy)))

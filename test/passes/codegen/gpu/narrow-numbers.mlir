@@ -7,6 +7,7 @@
 // CHECK-NOT: {{(shl|and|or|xor|mov)}}.b64
 // CHECK-NOT: {{(shr|mul.lo|mul.hi|setp.*)}}.{{[us]}}64
 // CHECK: ld.global.b32 %r{{[0-9]+}}, [%rd{{[0-9]+}}+3996];
+// CHECK-NEXT: mad.lo.s32
 // CHECK-NEXT: mul.wide.u32
 // CHECK-NEXT: add.s64
 // CHECK-NEXT: st.global
