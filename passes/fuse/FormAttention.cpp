@@ -34,6 +34,12 @@ namespace {
 constexpr unsigned mostOps = 200;    // between the products
 constexpr unsigned mostReaders = 24; // ops beside the second product, and after it
 
+bool movesOrConverts(Operation *op) {
+  NodeKind kind = fusionKindOf(op);
+  return kind == NodeKind::Reshape || kind == NodeKind::Transpose || kind == NodeKind::Broadcast ||
+         kind == NodeKind::Convert;
+}
+
 // What one attention is made of.
 class Candidate {
 public:
@@ -201,10 +207,7 @@ private:
   bool joinMoved(Operation *op) {
     if (!op || dependent.contains(op))
       return op && isOfRows(op);
-    NodeKind kind = fusionKindOf(op);
-    bool moves = kind == NodeKind::Reshape || kind == NodeKind::Transpose ||
-                 kind == NodeKind::Broadcast || kind == NodeKind::Convert;
-    if (!moves || !joinMoved(kernel.inBlock(op->getOperand(0))))
+    if (!movesOrConverts(op) || !joinMoved(kernel.inBlock(op->getOperand(0))))
       return false;
     kernel.inside.insert(op);
     kernel.ofResults.insert(op);
@@ -270,13 +273,8 @@ static Operation *formFrom(Block &block, DotGeneralOp product,
 
 // What `value` is moved and converted from.
 static Value originOf(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    NodeKind kind = fusionKindOf(op);
-    if (kind != NodeKind::Reshape && kind != NodeKind::Transpose && kind != NodeKind::Broadcast &&
-        kind != NodeKind::Convert)
-      break;
+  for (Operation *op; (op = value.getDefiningOp()) && movesOrConverts(op);)
     value = op->getOperand(0);
-  }
   return value;
 }
 

@@ -17,7 +17,7 @@ std::vector<int64_t> itemsOfEach(const Graph &graph, llvm::ArrayRef<LoopGroup> g
 }
 
 int64_t itemsOf(const Graph &graph, llvm::ArrayRef<LoopGroup> groups, int64_t lanes) {
-  int64_t items = groups.empty() ? 1 / lanes : 1;
+  int64_t items = 1;
   for (int64_t each : itemsOfEach(graph, groups, lanes))
     items *= each;
   return items;

@@ -20,16 +20,13 @@
 #include "passes/codegen/gpu/Items.h"
 #include "passes/codegen/gpu/NestRoots.h"
 #include "passes/codegen/gpu/TurnedTile.h"
-#include "passes/codegen/kernel/TurnedLoads.h"
+#include "passes/codegen/gpu/TurnedValues.h"
 
 #include "llvm/ADT/STLExtras.h"
 
 namespace tessera::codegen::gpu {
 
 namespace {
-
-// Of fewer elements no line is turned.
-constexpr int64_t kLeastTurned = 2;
 
 // Loops that the points of a line follow: one, or two, the outer one first.
 using LineLoops = llvm::SmallVector<LoopGroup, 2>;
@@ -51,89 +48,6 @@ bool beginsSectors(Index index, llvm::ArrayRef<LoopGroup> groups, const LineLoop
            };
            return llvm::any_of(groups, isLoop) || term.second % elements == 0;
          });
-}
-
-int64_t extentOf(const Graph &graph, const LoopGroup &group) {
-  auto [low, high] = boundsOf(graph, group);
-  return high - low;
-}
-
-// What goes through the tile: a load, or a sum of loads.
-struct TurnedValue {
-  Node *value;
-  llvm::SmallVector<Node *, 2> loads;
-};
-
-struct TurnedValues {
-  llvm::SmallVector<TurnedValue, 4> values;
-  size_t along; // number of the group that the loads are contiguous in
-};
-
-// How the loads lie that a sum is made of, none of which is of a sum itself: all across the results, all
-// beside them (nothing to turn), or neither.
-enum class Layout { Across, Beside, Mixed };
-Layout layoutOf(const Reduction &reduction, const LoopGroup &along, const LoopGroup &across,
-                llvm::SmallVectorImpl<Node *> &loads) {
-  bool anyBeside = false;
-  for (Node *node : Graph::reachable(reduction.inputs)) {
-    if (node->op == Op::Reduced)
-      return Layout::Mixed;
-    if (node->op != Op::Load || !(node->deps & (setOf(along) | setOf(across))))
-      continue;
-    std::optional<int64_t> inLine = strideOf(node->index, along),
-                           inResult = strideOf(node->index, across);
-    if (inLine == 1 && std::abs(inResult.value_or(0)) > 1 && !node->mask)
-      loads.push_back(node);
-    else if (inResult && std::abs(*inResult) <= 1)
-      anyBeside |= *inResult != 0;
-    else
-      return Layout::Mixed;
-  }
-  return loads.empty() ? Layout::Beside : anyBeside ? Layout::Mixed : Layout::Across;
-}
-
-// Of a nest with sums that each thread adds up alone; what is read beside them lies as the results do.
-std::optional<TurnedValues> turnedSums(const Graph &graph, llvm::ArrayRef<LoopGroup> groups,
-                                       const NestGraph &nest) {
-  llvm::SmallVector<Node *> sums;
-  for (Node *node : Graph::reachable(nest.rootNodes()))
-    if (node->op == Op::Reduced && !node->local)
-      sums.push_back(node);
-  for (size_t along = 0; along + 1 < groups.size(); ++along) {
-    TurnedValues turned{{}, along};
-    bool isWhole = llvm::all_of(sums, [&](Node *sum) {
-      llvm::SmallVector<Node *, 2> loads;
-      Layout layout = layoutOf(*sum->reduction, groups[along], groups.back(), loads);
-      if (layout == Layout::Across)
-        turned.values.push_back({sum, loads});
-      return layout != Layout::Mixed;
-    });
-    for (Node *node : nodesAround(nest.rootNodes()))
-      if (node->op == Op::Load && !node->mask && strideOf(node->index, groups[along]) == 1 &&
-          std::abs(strideOf(node->index, groups.back()).value_or(0)) > 1)
-        turned.values.push_back({node, {node}});
-    constexpr size_t kMostValues = 4;
-    if (isWhole && !turned.values.empty() && turned.values.size() <= kMostValues &&
-        std::min(extentOf(graph, groups[along]), extentOf(graph, groups.back())) >= kLeastTurned)
-      return turned;
-  }
-  return std::nullopt;
-}
-
-std::optional<TurnedValues> turnedValues(const NestGraph &nest, llvm::ArrayRef<LoopGroup> groups) {
-  const Graph &graph = nest.g->graph;
-  std::vector<Node *> live = Graph::reachable(nest.rootNodes());
-  if (groups.size() < 2)
-    return std::nullopt;
-  if (llvm::any_of(live, [](Node *node) { return node->op == Op::Reduced; }))
-    return turnedSums(graph, groups, nest);
-  auto loads = turnedLoads(graph, groups, live, /*isCut=*/false, kLeastTurned);
-  if (!loads)
-    return std::nullopt;
-  TurnedValues turned{{}, loads->along};
-  for (Node *load : loads->loads)
-    turned.values.push_back({load, {load}});
-  return turned;
 }
 
 class TurnedBlocks {
@@ -201,7 +115,7 @@ public:
   }
 
 private:
-  int64_t extentOf(const LoopGroup &group) const { return gpu::extentOf(graph, group); }
+  int64_t extentOf(const LoopGroup &group) const { return itemsOf(graph, group, 1); }
   int64_t extentOf(const LineLoops &loops) const {
     int64_t extent = 1;
     for (const LoopGroup &group : loops)
@@ -441,7 +355,7 @@ private:
 bool emitTurned(EntryFunction &function, const NestGraph &nest) {
   std::vector<Node *> live = Graph::reachable(nest.rootNodes());
   auto groups = collapseLoops(nest.g->graph, nest.dims, live, nest.stores());
-  std::optional<TurnedValues> turned = turnedValues(nest, groups);
+  std::optional<TurnedValues> turned = turnedValues(nest, groups, live);
   if (!turned || llvm::any_of(nest.roots, [](const Root &root) { return root.value.im; }))
     return false;
   TurnedBlocks blocks(function, nest, std::move(*turned), groups);
