@@ -272,14 +272,17 @@ void LocalCommunicator::runUnit(const Job &job, uint64_t unit) {
   const CollectivePlan &plan = *job.plan;
   const Work &work = *job.work;
   size_t count = plan.transfers.size();
-  size_t i = std::upper_bound(work.firstUnit.begin(), work.firstUnit.end(), unit) -
-             work.firstUnit.begin() - 1;
+  auto next = std::upper_bound(
+      work.operands.begin(), work.operands.end(), unit,
+      [](uint64_t unit, const Work::Operand &operand) { return unit < operand.firstUnit; });
+  size_t i = next - work.operands.begin() - 1;
   const Transfer &transfer = plan.transfers[i];
-  uint64_t ofTransfer = unit - work.firstUnit[i], piece = ofTransfer % work.pieces[i];
-  auto local = static_cast<uint32_t>(ofTransfer / work.pieces[i]);
+  const Work::Operand &units = work.operands[i];
+  uint64_t ofTransfer = unit - units.firstUnit, piece = ofTransfer % units.pieces;
+  auto local = static_cast<uint32_t>(ofTransfer / units.pieces);
   uint32_t g = plan.groupSize;
-  int64_t begin = static_cast<int64_t>(piece) * work.pieceBytes,
-          end = std::min(begin + work.pieceBytes, transfer.block.bytes());
+  int64_t begin = static_cast<int64_t>(piece) * units.pieceBytes,
+          end = std::min(begin + units.pieceBytes, transfer.block.bytes());
   auto operand = [&](uint32_t rank) {
     return static_cast<const char *>(job.arrivals[rank].buffers[i]);
   };
@@ -309,11 +312,14 @@ void LocalCommunicator::runUnit(const Job &job, uint64_t unit) {
       return reduceTogether(transfer.block, work.reduce, sources, result(local), begin, end,
                             byteSize(plan.type));
     }
+    uint32_t first = units.byRows ? 0 : local, behind = units.byRows ? g : local + 1;
     forEachRun(transfer.block, begin, end, [&](int64_t from, int64_t to, int64_t bytes) {
-      for (uint32_t r = 0; r < g; ++r)
-        sources[r] = operand(r) + local * transfer.fromStep + from;
-      char *target = result(local) + to;
-      work.reduce(sources.data(), g, &target, 1, bytes / byteSize(plan.type));
+      for (uint32_t t = first; t < behind; ++t) {
+        for (uint32_t r = 0; r < g; ++r)
+          sources[r] = operand(r) + t * transfer.fromStep + from;
+        char *target = result(t) + to;
+        work.reduce(sources.data(), g, &target, 1, bytes / byteSize(plan.type));
+      }
     });
     return;
   }
@@ -328,6 +334,14 @@ void LocalCommunicator::runUnit(const Job &job, uint64_t unit) {
     std::memcpy(result(local) + begin, operand(0) + begin, end - begin);
     return;
   default: {
+    if (units.byRows) {
+      forEachRun(transfer.block, begin, end, [&](int64_t from, int64_t to, int64_t bytes) {
+        for (uint32_t r = 0; r < g; ++r)
+          std::memcpy(result(local) + r * transfer.toStep + to,
+                      operand(r) + local * transfer.fromStep + from, bytes);
+      });
+      return;
+    }
     uint32_t source = local % g, target = local / g;
     copyBlock(transfer.block, operand(source) + target * transfer.fromStep,
               result(target) + source * transfer.toStep, begin, end);

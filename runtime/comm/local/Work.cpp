@@ -1,6 +1,7 @@
 #include "runtime/comm/local/Work.h"
 #include "lib/steps/SharedExchange.h"
 #include "runtime/array/ElementType.h"
+#include "runtime/comm/local/ShortRows.h"
 #include <algorithm>
 
 namespace tessera::runtime {
@@ -12,27 +13,38 @@ static constexpr int64_t kUnitTraffic = 128 << 10;
 // A row that is shorter takes as long as so many bytes.
 static constexpr int64_t kRowTraffic = 32;
 
+bool goesByRows(const CollectivePlan &plan, const Block &block) {
+  if (plan.kind == Collective::ALL_GATHER || plan.kind == Collective::ALL_TO_ALL)
+    return !isCompact(block, block.to);
+  return plan.kind == Collective::REDUCE_SCATTER && !isCompact(block, block.from) &&
+         !hasShortRows(block);
+}
+
 Work makeWork(const CollectivePlan &plan) {
   Work work;
   int64_t g = plan.groupSize, traffic = 0, smallest = INT64_MAX;
   if (plan.reduces())
     work.reduce = reduceFunction(plan.type, plan.reduction);
-  // A unit touches `touched` times its piece.
-  int64_t touched = plan.kind == Collective::ALL_REDUCE       ? 2 * g
-                    : plan.kind == Collective::REDUCE_SCATTER ? g + 1
-                                                              : 2;
-  work.pieceBytes = std::max<int64_t>(4096, kUnitTraffic / touched / 256 * 256);
+  bool fromAll = plan.kind == Collective::ALL_GATHER || plan.kind == Collective::ALL_TO_ALL;
   for (const Transfer &transfer : plan.transfers) {
-    int64_t bytes = transfer.block.bytes(),
-            pieces = (bytes + work.pieceBytes - 1) / work.pieceBytes;
-    int64_t targets = plan.kind == Collective::ALL_REDUCE ? 1 : g;
-    bool fromAll = plan.kind == Collective::ALL_GATHER || plan.kind == Collective::ALL_TO_ALL;
-    int64_t units = pieces * targets * (fromAll ? g : 1);
-    work.firstUnit.push_back(work.units);
-    work.pieces.push_back(static_cast<uint64_t>(pieces));
+    const Block &block = transfer.block;
+    Work::Operand operand{.firstUnit = work.units, .byRows = goesByRows(plan, block)};
+    // A unit touches `touched` times its piece.
+    int64_t touched = plan.kind == Collective::ALL_REDUCE       ? 2 * g
+                      : plan.kind == Collective::REDUCE_SCATTER ? (g + 1) * (operand.byRows ? g : 1)
+                                                                : 2 * (operand.byRows ? g : 1);
+    operand.pieceBytes = std::max<int64_t>(4096, kUnitTraffic / touched / 256 * 256);
+    int64_t bytes = block.bytes(), pieces = (bytes + operand.pieceBytes - 1) / operand.pieceBytes;
+    int64_t targets = plan.kind == Collective::ALL_REDUCE ? 1 : g, units = pieces * targets;
+    if (fromAll && !operand.byRows)
+      units *= g;
+    else if (!fromAll && operand.byRows)
+      units = pieces;
+    operand.pieces = static_cast<uint64_t>(pieces);
+    work.operands.push_back(operand);
     work.units += static_cast<uint64_t>(units);
-    int64_t ofUnit = std::min(bytes, work.pieceBytes) * touched;
-    if (const Block &block = transfer.block; !block.extent.empty() && block.row > 0)
+    int64_t ofUnit = std::min(bytes, operand.pieceBytes) * touched;
+    if (!block.extent.empty() && block.row > 0)
       ofUnit *= std::max<int64_t>(kRowTraffic / block.row, 1);
     traffic += units * ofUnit;
     if (units)

@@ -165,7 +165,7 @@ TEST(CostsTest, MoreUnitsOfWorkThan32BitsHold) {
   ASSERT_TRUE(plan.ok());
   Work work = makeWork(*plan);
   EXPECT_EQ(work.units, uint64_t{1} << 32);
-  EXPECT_EQ(work.firstUnit.back(), uint64_t{15} << 28);
+  EXPECT_EQ(work.operands.back().firstUnit, uint64_t{15} << 28);
   EXPECT_GE(work.chunk, 1u);
   EXPECT_LE(work.chunk, Work::kMostCells);
   // Pieces of one large array too.
@@ -174,8 +174,9 @@ TEST(CostsTest, MoreUnitsOfWorkThan32BitsHold) {
                         16384);
   ASSERT_TRUE(plan.ok());
   work = makeWork(*plan);
-  EXPECT_EQ(work.units, work.pieces[0] * 16384);
-  EXPECT_GE(work.pieces[0] * static_cast<uint64_t>(work.pieceBytes), uint64_t{1} << 32);
+  const Work::Operand &first = work.operands[0];
+  EXPECT_EQ(work.units, first.pieces * 16384);
+  EXPECT_GE(first.pieces * static_cast<uint64_t>(first.pieceBytes), uint64_t{1} << 32);
 }
 
 // A part of an axis that lies across another is none: (1)2 and (3)2 of 12 would put two devices on
