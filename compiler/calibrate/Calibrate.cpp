@@ -59,6 +59,12 @@ struct Least {
   bool isConfirmed() const { return next < 1.04 * seconds; }
 };
 
+// How often each of some programs is measured, and how long at a time.
+struct Turns {
+  int rounds;
+  double seconds;
+};
+
 class Calibrator {
 public:
   explicit Calibrator(const CalibrationOptions &options)
@@ -118,19 +124,21 @@ private:
 
   // Of the cache that cores share, by how much longer the same kernels take with more arrays.
   void findSharedCache(const std::vector<Program> &programs, llvm::ArrayRef<double> bytes) {
-    std::vector<cost::Observation> observed = observe(programs);
-    result.names.clear();
+    // A cache that others use, too, needs some rounds of a loop until it holds what it can.
+    std::vector<cost::Observation> observed = observeInTurns(programs, {7, 0.04});
     std::vector<cost::CachePass> passes;
     for (auto [one, size] : llvm::zip(observed, bytes))
-      passes.push_back({size, one.seconds / one.launches});
+      if (size > 1.5 * result.topology.device.cacheBytes)
+        passes.push_back({size, one.seconds / one.launches});
     result.topology.device.sharedBytes = cost::cacheOf(passes);
   }
 
   // How much longer computing takes beside products by tiles.
   void findClock(const std::vector<Program> &programs) {
-    std::vector<cost::Observation> observed = observe(programs);
-    result.names.clear();
-    if (observed.empty())
+    if (programs.empty())
+      return;
+    std::vector<cost::Observation> observed = observeInTurns(programs, shortTurns());
+    if (!result.error.empty())
       return;
     double alone = observed[0].seconds, both = observed[2].seconds - observed[1].seconds;
     result.topology.device.besideTiles = std::clamp(both / alone, 1.0, 3.0);
@@ -155,8 +163,8 @@ private:
     for (size_t first = 0, end; first < programs.size(); first = end) {
       for (end = first + 1; end < programs.size() && programs[end].without == first;)
         ++end;
-      std::vector<cost::Observation> observed =
-          observeInTurns(std::vector<Program>(programs.begin() + first, programs.begin() + end));
+      std::vector<cost::Observation> observed = observeInTurns(
+          std::vector<Program>(programs.begin() + first, programs.begin() + end), shortTurns());
       if (!result.error.empty())
         return;
       for (size_t i = 1; i < observed.size(); ++i) {
@@ -169,19 +177,17 @@ private:
 
   // Programs of which differences count: in many short rounds, and each by what it takes of the first
   // one's time, at one pace of the machine.
-  std::vector<cost::Observation> observeInTurns(const std::vector<Program> &programs) {
-    const int rounds = options.quick ? 5 : 15;
-    constexpr double seconds = 0.01; // of each in a round
+  std::vector<cost::Observation> observeInTurns(const std::vector<Program> &programs, Turns turns) {
     std::vector<Compiled> compiled;
     for (const Program &program : programs)
       compiled.push_back(compileFor(program, counted(), target::kDefaultTarget));
-    std::vector<std::vector<double>> measured(rounds);
+    std::vector<std::vector<double>> measured(turns.rounds);
     for (std::vector<double> &round : measured)
       for (size_t i = 0; i < programs.size(); ++i) {
         if (options.progress)
           options.progress(done + i, total, programs[i].name);
         round.push_back(
-            calibration::secondsOf(programs[i], compiled[i], options, result.error, seconds));
+            calibration::secondsOf(programs[i], compiled[i], options, result.error, turns.seconds));
         if (!result.error.empty())
           return {};
       }
@@ -249,6 +255,8 @@ private:
     work.steps /= turns;
     return work;
   }
+
+  Turns shortTurns() const { return {options.quick ? 5 : 15, 0.01}; }
 
   // Processes measure together, so often as all do.
   int mostRounds() const { return options.process ? 2 : 6; }

@@ -55,8 +55,10 @@ std::string aloneText(int64_t rows) {
 }
 
 // What is computed between exchanges: all of %x1, once %y is there, and the next %x0 of that. Little of
-// each element: what exchanges take is the difference of two such steps.
-constexpr int64_t kBeside = 1 << 17; // elements
+// each element: what exchanges take is the difference of two such steps. And so few that a core holds
+// those of all its devices: these take turns only where they exchange, and what they then fetch again
+// is counted where they do.
+constexpr int64_t kBeside = 1 << 13; // elements
 std::string besideText(int64_t rows) {
   std::string type = tensor({rows, 16}), wide = tensor({kBeside});
   return "        %corner = stablehlo.slice %y [0:1, 0:1] : (" + type +

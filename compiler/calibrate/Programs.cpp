@@ -6,7 +6,7 @@ namespace tessera::calibration {
 
 std::vector<double> cacheBytes(int64_t cores) {
   std::vector<double> all;
-  for (double bytes : {2e6, 5e6, 8e6, 12e6, 16e6, 24e6, 64e6})
+  for (double bytes : {2e6, 5e6, 8e6, 12e6, 16e6, 24e6, 32e6, 48e6, 64e6})
     all.push_back(ofMachine(bytes, cores));
   return all;
 }

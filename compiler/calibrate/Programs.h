@@ -45,9 +45,8 @@ struct CollectiveProgram : Program {
 std::vector<CollectiveProgram> collectivePrograms(int64_t devices, int64_t group,
                                                   llvm::ArrayRef<int64_t> sizes, int64_t mostTrips);
 
-// Collectives of all devices of one process as steps have them, beside 512 KB of each device's that
-// are computed in between, which leave a core's own cache where that has fewer than all its devices'
-// together (of four a core: 2 MB); of each size behind the same step without one.
+// Collectives of all devices of one process as steps have them, beside 32 KB of each device's that are
+// computed in between; of each size behind the same step without one.
 struct ExchangeProgram : Program {
   size_t without; // the place of that step; its own of the step itself
 };

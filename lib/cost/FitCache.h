@@ -17,7 +17,7 @@ struct CachePass {
 };
 
 // The capacity by which heldAfter (CacheWalk.h) explains them best; 0: nothing is to be seen, all take
-// about as long. In order of bytes; the first lie in the cache, the last do not.
+// about as long. In order of bytes; none lie in a smaller cache before it.
 double cacheOf(llvm::ArrayRef<CachePass> passes);
 
 } // namespace tessera::cost

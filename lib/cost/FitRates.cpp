@@ -9,8 +9,8 @@ namespace tessera::cost {
 
 Observation exchangeAlone(const Observation &with, const Observation &without) {
   Observation rest;
-  for (Term term : {Term::Exchanged, Term::Combined, Term::TakenBack})
-    rest.terms[term] = std::max(with.terms[term] - without.terms[term], 0.0);
+  for (unsigned i = 0; i < kTerms; ++i)
+    rest.terms.amount[i] = std::max(with.terms.amount[i] - without.terms.amount[i], 0.0);
   for (double Observation::*each :
        {&Observation::launches, &Observation::instructions, &Observation::meetings})
     rest.*each = std::max(with.*each - without.*each, 0.0);
