@@ -137,11 +137,14 @@ private:
   void findClock(const std::vector<Program> &programs) {
     if (programs.empty())
       return;
-    std::vector<cost::Observation> observed = observeInTurns(programs, shortTurns());
+    Rounds rounds = measureInTurns(programs, {options.quick ? 5 : 31, 0.01});
     if (!result.error.empty())
       return;
-    double alone = observed[0].seconds, both = observed[2].seconds - observed[1].seconds;
-    result.topology.device.besideTiles = std::clamp(both / alone, 1.0, 3.0);
+    // Of each round: a difference of two medians would have both their errors.
+    std::vector<double> ratios;
+    for (const std::vector<double> &seconds : rounds.seconds)
+      ratios.push_back((seconds[2] - seconds[1]) / seconds[0]);
+    result.topology.device.besideTiles = std::clamp(cost::medianOf(std::move(ratios)), 1.0, 3.0);
   }
 
   // Of neighbours by twos, fours, .. and of all.
@@ -178,25 +181,34 @@ private:
   // Programs of which differences count: in many short rounds, and each by what it takes of the first
   // one's time, at one pace of the machine.
   std::vector<cost::Observation> observeInTurns(const std::vector<Program> &programs, Turns turns) {
-    std::vector<Compiled> compiled;
-    for (const Program &program : programs)
-      compiled.push_back(compileFor(program, counted(), target::kDefaultTarget));
-    std::vector<std::vector<double>> measured(turns.rounds);
-    for (std::vector<double> &round : measured)
-      for (size_t i = 0; i < programs.size(); ++i) {
-        if (options.progress)
-          options.progress(done + i, total, programs[i].name);
-        round.push_back(
-            calibration::secondsOf(programs[i], compiled[i], options, result.error, turns.seconds));
-        if (!result.error.empty())
-          return {};
-      }
-    done += programs.size();
-    std::vector<double> least = cost::atOnePace(measured);
+    Rounds rounds = measureInTurns(programs, turns);
+    if (!result.error.empty())
+      return {};
+    std::vector<double> least = cost::atOnePace(rounds.seconds);
     std::vector<cost::Observation> observed;
     for (size_t i = 0; i < programs.size(); ++i)
-      observed.push_back(ofDevice(compiled[i].work, programs[i].devices, least[i]));
+      observed.push_back(ofDevice(rounds.programs[i].work, programs[i].devices, least[i]));
     return observed;
+  }
+
+  struct Rounds {
+    std::vector<Compiled> programs;
+    std::vector<std::vector<double>> seconds; // of each round, of all programs
+  };
+  Rounds measureInTurns(const std::vector<Program> &programs, Turns turns) {
+    Rounds rounds;
+    for (const Program &program : programs)
+      rounds.programs.push_back(compileFor(program, counted(), target::kDefaultTarget));
+    rounds.seconds.resize(turns.rounds);
+    for (std::vector<double> &round : rounds.seconds)
+      for (size_t i = 0; i < programs.size() && result.error.empty(); ++i) {
+        if (options.progress)
+          options.progress(done + i, total, programs[i].name);
+        round.push_back(calibration::secondsOf(programs[i], rounds.programs[i], options,
+                                               result.error, turns.seconds));
+      }
+    done += programs.size();
+    return rounds;
   }
 
   // What collectives take beside their kernels is the links'.
