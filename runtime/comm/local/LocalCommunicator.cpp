@@ -1,6 +1,6 @@
 #include "runtime/comm/local/LocalCommunicator.h"
 #include "runtime/array/ElementType.h"
-#include "runtime/comm/local/ShortRows.h"
+#include "runtime/comm/local/ScatteredRows.h"
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -306,20 +306,21 @@ void LocalCommunicator::runUnit(const Job &job, uint64_t unit) {
   }
   case Collective::REDUCE_SCATTER: {
     std::vector<const char *> sources(g);
-    if (hasShortRows(transfer.block)) {
-      for (uint32_t r = 0; r < g; ++r)
-        sources[r] = operand(r) + local * transfer.fromStep;
-      return reduceTogether(transfer.block, work.reduce, sources, result(local), begin, end,
-                            byteSize(plan.type));
-    }
-    uint32_t first = units.byRows ? 0 : local, behind = units.byRows ? g : local + 1;
-    forEachRun(transfer.block, begin, end, [&](int64_t from, int64_t to, int64_t bytes) {
-      for (uint32_t t = first; t < behind; ++t) {
-        for (uint32_t r = 0; r < g; ++r)
-          sources[r] = operand(r) + t * transfer.fromStep + from;
-        char *target = result(t) + to;
-        work.reduce(sources.data(), g, &target, 1, bytes / byteSize(plan.type));
+    if (units.byRows) {
+      std::vector<char *> targets(g);
+      for (uint32_t r = 0; r < g; ++r) {
+        sources[r] = operand(r);
+        targets[r] = result(r);
       }
+      int64_t row = transfer.block.row;
+      return reduceRows(transfer, work.reduce, sources, targets, begin / row, end / row,
+                        byteSize(plan.type));
+    }
+    forEachRun(transfer.block, begin, end, [&](int64_t from, int64_t to, int64_t bytes) {
+      for (uint32_t r = 0; r < g; ++r)
+        sources[r] = operand(r) + local * transfer.fromStep + from;
+      char *target = result(local) + to;
+      work.reduce(sources.data(), g, &target, 1, bytes / byteSize(plan.type));
     });
     return;
   }

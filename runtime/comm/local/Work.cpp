@@ -1,7 +1,7 @@
 #include "runtime/comm/local/Work.h"
 #include "lib/steps/SharedExchange.h"
 #include "runtime/array/ElementType.h"
-#include "runtime/comm/local/ShortRows.h"
+#include "runtime/comm/local/ScatteredRows.h"
 #include <algorithm>
 
 namespace tessera::runtime {
@@ -13,11 +13,10 @@ static constexpr int64_t kUnitTraffic = 128 << 10;
 // A row that is shorter takes as long as so many bytes.
 static constexpr int64_t kRowTraffic = 32;
 
-bool goesByRows(const CollectivePlan &plan, const Block &block) {
+bool goesByRows(const CollectivePlan &plan, const Transfer &transfer) {
   if (plan.kind == Collective::ALL_GATHER || plan.kind == Collective::ALL_TO_ALL)
-    return !isCompact(block, block.to);
-  return plan.kind == Collective::REDUCE_SCATTER && !isCompact(block, block.from) &&
-         !hasShortRows(block);
+    return !isCompact(transfer.block, transfer.block.to);
+  return plan.kind == Collective::REDUCE_SCATTER && hasScatteredRows(transfer, plan.groupSize);
 }
 
 Work makeWork(const CollectivePlan &plan) {
@@ -28,12 +27,15 @@ Work makeWork(const CollectivePlan &plan) {
   bool fromAll = plan.kind == Collective::ALL_GATHER || plan.kind == Collective::ALL_TO_ALL;
   for (const Transfer &transfer : plan.transfers) {
     const Block &block = transfer.block;
-    Work::Operand operand{.firstUnit = work.units, .byRows = goesByRows(plan, block)};
+    Work::Operand operand{.firstUnit = work.units, .byRows = goesByRows(plan, transfer)};
     // A unit touches `touched` times its piece.
     int64_t touched = plan.kind == Collective::ALL_REDUCE       ? 2 * g
                       : plan.kind == Collective::REDUCE_SCATTER ? (g + 1) * (operand.byRows ? g : 1)
                                                                 : 2 * (operand.byRows ? g : 1);
-    operand.pieceBytes = std::max<int64_t>(4096, kUnitTraffic / touched / 256 * 256);
+    operand.pieceBytes =
+        std::max<int64_t>(operand.byRows ? 256 : 4096, kUnitTraffic / touched / 256 * 256);
+    if (!fromAll && operand.byRows) // whole rows
+      operand.pieceBytes = std::max<int64_t>(operand.pieceBytes / block.row, 1) * block.row;
     int64_t bytes = block.bytes(), pieces = (bytes + operand.pieceBytes - 1) / operand.pieceBytes;
     int64_t targets = plan.kind == Collective::ALL_REDUCE ? 1 : g, units = pieces * targets;
     if (fromAll && !operand.byRows)

@@ -32,7 +32,7 @@ struct Work {
 //   all_gather of columns, 2 ranks    one rank after the other    by rows
 //   result  a a b b                   1 2 5 6                     1 2 3 4
 //           a a b b                   3 4 7 8                     5 6 7 8
-bool goesByRows(const CollectivePlan &plan, const Block &block);
+bool goesByRows(const CollectivePlan &plan, const Transfer &transfer);
 
 Work makeWork(const CollectivePlan &plan);
 

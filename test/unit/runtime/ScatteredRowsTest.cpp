@@ -1,5 +1,5 @@
-// Rows shorter than a vector are reduced together, and to the same bits as each on its own.
-#include "runtime/comm/local/ShortRows.h"
+// Rows of all ranks are reduced at once, and to the same bits as each on its own.
+#include "runtime/comm/local/ScatteredRows.h"
 #include "runtime/array/ElementType.h"
 
 #include <cstring>
@@ -34,19 +34,21 @@ CollectivePlan planOf(const Case &each) {
   return *plan;
 }
 
-TEST(ShortRows, HaveTheBitsOfEachRowAlone) {
+TEST(ScatteredRows, HaveTheBitsOfEachRowAlone) {
   std::mt19937 random(5);
   const Case cases[] = {{program::BF16, {300, 8}, 1, 8},   // rows of one element
                         {program::F32, {70, 8}, 1, 8},     // of one, as most are
                         {program::F32, {70, 24}, 1, 8},    // of three, which no move has
                         {program::F32, {9, 40, 16}, 2, 8}, // of two
-                        {program::F32, {5000, 16}, 1, 4},  // more than is brought together at once
+                        {program::F32, {7, 24, 5}, 1, 4},  // of thirty
+                        {program::F32, {30, 8000}, 1, 8},  // each more than is reduced at once
+                        {program::F32, {5000, 16}, 1, 4},  // more than is reduced at once
                         {program::F64, {64, 100}, 1, 50}}; // many ranks
   for (const Case &each : cases) {
     CollectivePlan plan = planOf(each);
     const Transfer &transfer = plan.transfers[0];
     const Block &block = transfer.block;
-    ASSERT_TRUE(hasShortRows(block));
+    ASSERT_TRUE(hasScatteredRows(transfer, each.ranks));
     int64_t element = byteSize(each.type), whole = block.bytes();
     std::vector<std::vector<char>> operands;
     for (uint32_t r = 0; r < each.ranks; ++r) {
@@ -57,30 +59,38 @@ TEST(ShortRows, HaveTheBitsOfEachRowAlone) {
         bytes[last] |= char(random() % 2 << 7); // of either sign
     }
     ReduceFunction reduce = reduceFunction(each.type, Collective::SUM);
-    for (uint32_t rank : {0u, each.ranks - 1}) {
-      std::vector<const char *> sources;
-      for (auto &operand : operands)
-        sources.push_back(operand.data() + rank * transfer.fromStep);
-      std::vector<char> expected(transfer.resultBytes), actual(transfer.resultBytes);
+    std::vector<const char *> sources;
+    std::vector<std::vector<char>> results(each.ranks, std::vector<char>(transfer.resultBytes));
+    std::vector<char *> targets;
+    for (uint32_t rank = 0; rank < each.ranks; ++rank) {
+      sources.push_back(operands[rank].data());
+      targets.push_back(results[rank].data());
+    }
+    int64_t rows = whole / block.row, middle = rows / 2;
+    reduceRows(transfer, reduce, sources, targets, 0, middle, element);
+    reduceRows(transfer, reduce, sources, targets, middle, rows, element);
+    for (uint32_t rank = 0; rank < each.ranks; ++rank) {
+      std::vector<char> expected(transfer.resultBytes);
       forEachRun(block, 0, whole, [&](int64_t from, int64_t to, int64_t bytes) {
-        std::vector<const char *> rows;
+        std::vector<const char *> row;
         for (const char *source : sources)
-          rows.push_back(source + from);
+          row.push_back(source + rank * transfer.fromStep + from);
         char *target = expected.data() + to;
-        reduce(rows.data(), each.ranks, &target, 1, bytes / element);
+        reduce(row.data(), each.ranks, &target, 1, bytes / element);
       });
-      int64_t middle = whole / 2 / element * element; // also within a row
-      reduceTogether(block, reduce, sources, actual.data(), 0, middle, element);
-      reduceTogether(block, reduce, sources, actual.data(), middle, whole, element);
-      EXPECT_EQ(actual, expected);
+      EXPECT_EQ(results[rank], expected) << rank;
     }
   }
 }
 
-TEST(ShortRows, AreThoseThatNoVectorHolds) {
-  EXPECT_FALSE(hasShortRows(planOf({program::F32, {8, 16}, 0, 8}).transfers[0].block));
-  EXPECT_FALSE(hasShortRows(planOf({program::F32, {32, 128}, 1, 8}).transfers[0].block));
-  EXPECT_TRUE(hasShortRows(planOf({program::F32, {32, 64}, 1, 8}).transfers[0].block));
+TEST(ScatteredRows, AreNotLongAndNotOfTheFirstDimension) {
+  auto hasThem = [](const Case &each) {
+    return hasScatteredRows(planOf(each).transfers[0], each.ranks);
+  };
+  EXPECT_FALSE(hasThem({program::F32, {8, 16}, 0, 8}));
+  EXPECT_TRUE(hasThem({program::F32, {32, 128}, 1, 8}));
+  EXPECT_TRUE(hasThem({program::F32, {32, 8184}, 1, 8}));
+  EXPECT_FALSE(hasThem({program::F32, {32, 8192}, 1, 8}));
 }
 
 } // namespace
