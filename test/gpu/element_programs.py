@@ -125,7 +125,27 @@ def quotients(bits):
     edges = jnp.asarray([0, -0.0, jnp.inf, -jnp.inf, jnp.nan, 1, -3, 2.0**126, 2.0**-126, -3.4e38, 1.2e-38, 8.5e37, 1.9999999, 0.99999994, -8.6e37, 2.0**-100], jnp.float32)
     x = jnp.concatenate([x, jnp.broadcast_to(edges, (1, 16, 16)).reshape(1, 256)])
     results = 1 / x, x / 192, x / -4.898979663848877, x / 1.0000001, x / 3e-9, 1 / (1 + jnp.exp(-x)), 7 / x, x / 1e11
+    return bits_of(results)
+
+
+def bits_of(results):
+    """All that is promised of a NaN is that it is one."""
     return [lax.bitcast_convert_type(jnp.where(jnp.isnan(result), 0, result), jnp.uint32) for result in results]
+
+
+@program((240, 256), (240, 256), (240,), dtypes="uint32")
+def quotients_of_two(bits, others, shared):
+    """Of any two numbers; by what a row, and all of them, share; near where quotients cease to be normal; roots."""
+    x, y, row = (lax.bitcast_convert_type(each, jnp.float32) for each in (bits, others, shared))
+    edges = jnp.asarray([0, -0.0, jnp.inf, -jnp.inf, jnp.nan, 1, -3, 2.0**126, 2.0**-126, -3.4e38, 1.2e-38, 8.5e37, 1.9999999, 0.99999994, -8.6e37, 2.0**-64], jnp.float32)
+    x = jnp.concatenate([x, jnp.broadcast_to(edges, (16, 16)).reshape(1, 256)])
+    y = jnp.concatenate([y, jnp.broadcast_to(edges[:, None], (16, 16)).reshape(1, 256)])
+    row = jnp.concatenate([row, edges[9:10]])
+    exponent, fraction = jnp.uint32(0x7f800000), jnp.uint32(0x807fffff)
+    x_bits, y_bits = (lax.bitcast_convert_type(each, jnp.uint32) for each in (x, y))
+    of_small = lax.bitcast_convert_type(y_bits & fraction | jnp.clip((y_bits & exponent) >> 23, 1, 127) << 23, jnp.float32)
+    barely = lax.bitcast_convert_type(x_bits & fraction | ((lax.bitcast_convert_type(of_small, jnp.uint32) & exponent) >> 23) + (x_bits & 0x7f800000) % 3 + 126 << 23, jnp.float32)
+    return bits_of([x / y, x / row[:, None], y / row[3], barely / of_small, of_small / barely, jnp.sqrt(x), y / jnp.sqrt(jnp.abs(x)), lax.rsqrt(y)])
 
 
 @program((50, 40), dtypes="float16")

@@ -1,6 +1,7 @@
 #include "passes/codegen/gpu/LoopCopies.h"
 
 #include "lib/target/GpuBlocks.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
@@ -12,13 +13,14 @@ namespace tessera::codegen::gpu {
 static constexpr unsigned kCopies = 4;       // of ptxas
 static constexpr unsigned kLongest = 40;     // instructions of a body whose copies pay
 static constexpr unsigned kWrittenOut = 128; // of all trips, where there is no loop left
+static constexpr unsigned kAllTrips = 32;    // that ptxas sees, and may write out instead of four
 
 bool copiesPay(const LoopBody &body) {
   if (body.isCounted && body.mostTrips <= kCopies)
     return body.instructions * body.mostTrips <= kWrittenOut;
   if (body.mostTrips != 0 && body.mostTrips < kCopies)
     return false;
-  return body.instructions <= kLongest;
+  return !body.hasMany && body.instructions <= kLongest;
 }
 
 // Vectors are computed lane by lane, and move 16 bytes at a time.
@@ -130,7 +132,10 @@ static std::optional<unsigned> decide(llvm::Loop &loop, unsigned instructions,
       counting && !exact && loop.getLoopPreheader() && !llvm::isa<llvm::SCEVCouldNotCompute>(again))
     if (llvm::ConstantRange range = trips.getUnsignedRange(again); range.isSingleElement())
       inAllThreads = known(*range.getSingleElement() + 1);
-  LoopBody body{instructions, std::max(exact, inAllThreads), exact || inAllThreads};
+  bool hasMany = llvm::any_of(loop, [&](const llvm::Loop *within) {
+    return trips.getSmallConstantTripCount(within) > kCopies;
+  });
+  LoopBody body{instructions, std::max(exact, inAllThreads), exact || inAllThreads, hasMany};
   if (!body.isCounted)
     body.mostTrips = trips.getSmallConstantMaxTripCount(&loop);
   if (unsigned most = counting ? mostTripsOf(*counting) : 0; most && !body.isCounted)
@@ -142,9 +147,9 @@ static std::optional<unsigned> decide(llvm::Loop &loop, unsigned instructions,
   if (body.isCounted && body.mostTrips <= kCopies && counting && !counting->isOfConstants &&
       loop.getLoopPreheader())
     countTrips(loop, *counting, body.mostTrips);
-  return body.isCounted && body.mostTrips <= kCopies
-             ? std::optional(body.instructions * body.mostTrips)
-             : std::nullopt;
+  bool isWrittenOut =
+      body.isCounted && (body.mostTrips <= kCopies || (exact && exact <= kAllTrips));
+  return isWrittenOut ? std::optional(body.instructions * body.mostTrips) : std::nullopt;
 }
 
 // A loop is an innermost one, too, once those within are written out.

@@ -12,7 +12,8 @@
 //
 //   i = thread; do .. while ((i += 64) < 256)     ->     trip = 0; do .. while (++trip != 4)
 //
-// A loop around such a one is then an innermost loop, too: four copies of sixteen trips, and four trips for what is left.
+// A loop around such a one is then an innermost loop, too: four copies of sixteen trips, and four trips for what is left. So
+// is one around any loop whose trips ptxas sees, which it may write out: eight terms in each of four nodes of a sum were 56.
 #pragma once
 
 #include "llvm/IR/PassManager.h"
@@ -23,6 +24,8 @@ struct LoopBody {
   unsigned instructions = 0;
   unsigned mostTrips = 0; // 0: not known
   bool isCounted = false; // the same number of trips in all threads, known here
+  bool hasMany =
+      false; // more than four trips of a loop within, written out: their loads are under way together
 };
 
 bool copiesPay(const LoopBody &body);

@@ -42,6 +42,13 @@ template <class T> T flushed(T value, bool flushes) {
   return value;
 }
 
+// Whether a product is less than any normal number, rounded as though exponents had no end (IEEE 754, 7.5). To the bits
+// that subnormal numbers have it may be rounded up to a normal one.
+bool isTiny(float a, float b) {
+  auto scaled = static_cast<float>(static_cast<double>(a) * b * 0x1p64);
+  return std::fabs(scaled) < std::numeric_limits<float>::min() * 0x1p64F;
+}
+
 template <class T> T extreme(T a, T b, bool isMax, bool propagatesNan) {
   if (std::isnan(a) || std::isnan(b)) {
     if (propagatesNan || (std::isnan(a) && std::isnan(b)))
@@ -77,6 +84,9 @@ bool computeFloat(const Instruction &i, uint64_t x, uint64_t y, uint64_t z, uint
     break;
   case Code::Mul:
     value = a * b;
+    if constexpr (std::is_same_v<T, float>)
+      if (i.flushes && isTiny(a, b))
+        value = std::copysign(0.0F, value);
     break;
   case Code::Fma:
     value = std::fma(a, b, c);
@@ -91,6 +101,10 @@ bool computeFloat(const Instruction &i, uint64_t x, uint64_t y, uint64_t z, uint
     break;
   case Code::Sqrt:
     value = std::sqrt(a);
+    break;
+  case Code::
+      Rsqrt: // an approximation, which may be off by one unit: of some numbers one step of Newton's would not mend that
+    value = static_cast<T>(1 / std::sqrt(static_cast<double>(a)));
     break;
   case Code::Min:
     value = extreme(a, b, false, i.propagatesNan);
@@ -110,8 +124,8 @@ bool computeFloat(const Instruction &i, uint64_t x, uint64_t y, uint64_t z, uint
   default:
     return false;
   }
-  bool isAbout = i.code == Code::Rcp && i.round == Round::About && std::is_same_v<T, float>;
-  if (i.round != Round::Nearest && !isAbout)
+  bool isAbout = i.round == Round::About && std::is_same_v<T, float>;
+  if ((i.round != Round::Nearest && !isAbout) || (i.code == Code::Rsqrt && !isAbout))
     return false;
   if (i.saturates)
     value = std::isnan(value) ? T(0) : std::fmin(std::fmax(value, T(0)), T(1));

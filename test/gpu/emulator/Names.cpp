@@ -61,23 +61,23 @@ using Words = std::vector<std::string_view>;
 
 std::optional<Code> codeNamed(std::string_view name) {
   static const std::map<std::string_view, Code> codes = {
-      {"mov", Code::Mov},           {"ld", Code::Ld},      {"st", Code::St},
-      {"cvta", Code::CvtaFrom},     {"cvt", Code::Cvt},    {"add", Code::Add},
-      {"sub", Code::Sub},           {"mul", Code::Mul},    {"mad", Code::Mad},
-      {"fma", Code::Fma},           {"rcp", Code::Rcp},    {"div", Code::Div},
-      {"rem", Code::Rem},           {"neg", Code::Neg},    {"abs", Code::Abs},
-      {"min", Code::Min},           {"max", Code::Max},    {"sqrt", Code::Sqrt},
-      {"copysign", Code::Copysign}, {"and", Code::And},    {"or", Code::Or},
-      {"xor", Code::Xor},           {"not", Code::Not},    {"shl", Code::Shl},
-      {"shr", Code::Shr},           {"shf", Code::Shf},    {"prmt", Code::Prmt},
-      {"bfe", Code::Bfe},           {"bfi", Code::Bfi},    {"popc", Code::Popc},
-      {"clz", Code::Clz},           {"brev", Code::Brev},  {"setp", Code::Setp},
-      {"set", Code::Set},           {"selp", Code::Selp},  {"testp", Code::Testp},
-      {"bra", Code::Bra},           {"brx", Code::BrxIdx}, {"bar", Code::Bar},
-      {"barrier", Code::Bar},       {"shfl", Code::Shfl},  {"ret", Code::Ret},
-      {"exit", Code::Ret},          {"trap", Code::Trap},  {"ldmatrix", Code::LdMatrix},
-      {"mma", Code::Mma},           {"cp", Code::CpAsync}, {"mbarrier", Code::MBarrierInit},
-      {"fence", Code::FenceProxy},  {"wgmma", Code::Wgmma}};
+      {"mov", Code::Mov},           {"ld", Code::Ld},       {"st", Code::St},
+      {"cvta", Code::CvtaFrom},     {"cvt", Code::Cvt},     {"add", Code::Add},
+      {"sub", Code::Sub},           {"mul", Code::Mul},     {"mad", Code::Mad},
+      {"fma", Code::Fma},           {"rcp", Code::Rcp},     {"div", Code::Div},
+      {"rem", Code::Rem},           {"neg", Code::Neg},     {"abs", Code::Abs},
+      {"min", Code::Min},           {"max", Code::Max},     {"sqrt", Code::Sqrt},
+      {"copysign", Code::Copysign}, {"and", Code::And},     {"or", Code::Or},
+      {"xor", Code::Xor},           {"not", Code::Not},     {"shl", Code::Shl},
+      {"shr", Code::Shr},           {"shf", Code::Shf},     {"prmt", Code::Prmt},
+      {"bfe", Code::Bfe},           {"bfi", Code::Bfi},     {"popc", Code::Popc},
+      {"clz", Code::Clz},           {"brev", Code::Brev},   {"setp", Code::Setp},
+      {"set", Code::Set},           {"selp", Code::Selp},   {"testp", Code::Testp},
+      {"bra", Code::Bra},           {"brx", Code::BrxIdx},  {"bar", Code::Bar},
+      {"barrier", Code::Bar},       {"shfl", Code::Shfl},   {"ret", Code::Ret},
+      {"exit", Code::Ret},          {"trap", Code::Trap},   {"ldmatrix", Code::LdMatrix},
+      {"mma", Code::Mma},           {"cp", Code::CpAsync},  {"mbarrier", Code::MBarrierInit},
+      {"fence", Code::FenceProxy},  {"wgmma", Code::Wgmma}, {"rsqrt", Code::Rsqrt}};
   auto it = codes.find(name);
   return it == codes.end() ? std::nullopt : std::optional(it->second);
 }
@@ -260,7 +260,7 @@ void modifier(std::string_view word, Instruction &made, std::string_view name) {
     made.round = Round::Down, made.toInteger = true;
   else if (word == "rpi")
     made.round = Round::Up, made.toInteger = true;
-  else if (word == "approx" && made.code == Code::Rcp)
+  else if (word == "approx" && (made.code == Code::Rcp || made.code == Code::Rsqrt))
     made.round = Round::About;
   else if (word == "ftz")
     made.flushes = true;

@@ -67,6 +67,7 @@ enum class Code : uint8_t {
   Min,
   Max,
   Sqrt,
+  Rsqrt,
   Copysign,
   And,
   Or,

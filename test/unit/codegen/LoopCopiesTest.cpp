@@ -16,6 +16,7 @@ TEST(LoopCopiesTest, ShortBodiesAreCopied) {
   EXPECT_TRUE(copiesPay({.instructions = 5}));
   EXPECT_TRUE(copiesPay({.instructions = 30, .mostTrips = 100}));
   EXPECT_FALSE(copiesPay({.instructions = 100}));
+  EXPECT_FALSE(copiesPay({.instructions = 30, .hasMany = true}));
   EXPECT_FALSE(copiesPay({.instructions = 100, .mostTrips = 100}));
 }
 

@@ -18,3 +18,17 @@ exec.kernel @filled(%x: tensor<96x192xf32>) -> tensor<96x192xf32> {
   %0 = stablehlo.subtract %x, %wide : tensor<96x192xf32>
   exec.yield %0 : tensor<96x192xf32>
 }
+
+// 64 parts of a sum: eight terms of eight nodes. The terms' loop is written out, so that the nodes' is an innermost one.
+// CHECK: .visible .entry nodes(
+// CHECK: bar.sync
+// CHECK: .pragma "nounroll";
+// CHECK-NOT: .pragma
+// CHECK: ld.shared.b32
+// CHECK-NOT: .pragma
+// CHECK: bar.sync
+exec.kernel @nodes(%x: tensor<2x8x32x32xf32>) -> tensor<2x32xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %sum = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [1, 2] : (tensor<2x8x32x32xf32>, tensor<f32>) -> tensor<2x32xf32>
+  exec.yield %sum : tensor<2x32xf32>
+}
