@@ -15,7 +15,7 @@
 
 namespace tessera::codegen {
 
-// Bytes of a row of which two fit into the first cache.
+// Bytes of rows of which two fit into the first cache.
 static constexpr int64_t nearRow = 8 << 10;
 
 // Loads that `nodes` need for each of their elements: not what other reductions read.
@@ -160,7 +160,12 @@ Value Emitter::startOfRow(const Node *load, DimSet inRow, Value place) {
 
 void Emitter::askForNextRow(const NextRow &row, Value position) {
   const Node *load = row.load;
-  int64_t bytes = pointsOf(graph, row.pass->dims) * byteSize(load->kind);
+  // What comes beside it, and what stays until its results are written, has room there, too.
+  int64_t elements = pointsOf(graph, row.pass->dims), bytes = 0;
+  for (const auto &[buffer, passes] : rowPasses->ofBuffer)
+    if (graph.buffers[buffer].source == BufferInfo::Argument &&
+        graph.buffers[buffer].elements > elements)
+      bytes += elements * byteSize(graph.buffers[buffer].kind) * (besidePass ? 2 : 1);
   int64_t step = stepOfRows(load, *row.pass, variables);
   Value place = startOfRow(load, row.pass->ownDims, b.CreateNSWAdd(position, i64(step)));
   askFor(load, place, bytes <= nearRow);
