@@ -17,6 +17,8 @@ namespace tessera::codegen {
 
 // Bytes of rows of which two fit into the first cache.
 static constexpr int64_t nearRow = 8 << 10;
+// Of a row whose last pass ends before its lines have come.
+static constexpr int64_t shortRow = 2 << 10;
 
 // Loads that `nodes` need for each of their elements: not what other reductions read.
 static llvm::SmallVector<Node *> loadsOf(llvm::ArrayRef<Node *> nodes) {
@@ -139,7 +141,7 @@ llvm::SmallVector<Emitter::NextRow> Emitter::rowsAhead(const Reduction &reductio
       if (passes.empty() || row > mostOfRow || !asksFor(load) ||
           !isInOrder(graph, load, pass->dims) || stepOfRows(load, *pass, variables) == 0)
         continue;
-      bool isLast = resultsFollow || row > nearRow;
+      bool isLast = resultsFollow || row > shortRow;
       const Reduction *asks = isLast ? passes.back() : passes.front();
       // A pass that reads nothing else has the memory busy anyhow: it is up to the last one.
       if (passes.size() == 1 && !readsCached(*asks))
