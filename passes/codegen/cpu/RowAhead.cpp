@@ -160,14 +160,25 @@ Value Emitter::startOfRow(const Node *load, DimSet inRow, Value place) {
   return place;
 }
 
+static bool computesFunctions(llvm::ArrayRef<const Reduction *> passes) {
+  return llvm::any_of(passes, [](const Reduction *pass) {
+    return llvm::any_of(Graph::reachable(pass->inputs),
+                        [](const Node *node) { return isFunction(node->op); });
+  });
+}
+
 void Emitter::askForNextRow(const NextRow &row, Value position) {
   const Node *load = row.load;
-  // What comes beside it, and what stays until its results are written, has room there, too.
-  int64_t elements = pointsOf(graph, row.pass->dims), bytes = 0;
-  for (const auto &[buffer, passes] : rowPasses->ofBuffer)
-    if (graph.buffers[buffer].source == BufferInfo::Argument &&
-        graph.buffers[buffer].elements > elements)
-      bytes += elements * byteSize(graph.buffers[buffer].kind) * (besidePass ? 2 : 1);
+  int64_t elements = pointsOf(graph, row.pass->dims), bytes = elements * byteSize(load->kind);
+  // What comes beside it, and what stays until its results are written, has room there, too. Passes
+  // that compute little wait for the second cache.
+  if (besidePass || computesFunctions(rowPasses->inOrder)) {
+    bytes = 0;
+    for (const auto &[buffer, passes] : rowPasses->ofBuffer)
+      if (graph.buffers[buffer].source == BufferInfo::Argument &&
+          graph.buffers[buffer].elements > elements)
+        bytes += elements * byteSize(graph.buffers[buffer].kind) * (besidePass ? 2 : 1);
+  }
   int64_t step = stepOfRows(load, *row.pass, variables);
   Value place = startOfRow(load, row.pass->ownDims, b.CreateNSWAdd(position, i64(step)));
   askFor(load, place, bytes <= nearRow);
