@@ -31,6 +31,7 @@ import permutations
 import pieces
 import random_programs
 import rounding
+import rows_behind
 import sums
 import thin_products
 import typed_ops
@@ -48,7 +49,7 @@ def main():
 
     cases = {"models": models.cases, "ops": ops.cases, "bits": bits.cases, "accuracy": accuracy.cases, "rounding": rounding.cases, "fusion": fusion.cases,
              "integers": integer_products.cases, "steps": optimizer_steps.cases,
-             "types": lambda: element_types.cases() + typed_ops.cases() + permutations.cases() + sums.cases() + thin_products.cases() + columns_apart.cases() + pieces.cases(),
+             "types": lambda: element_types.cases() + typed_ops.cases() + permutations.cases() + sums.cases() + thin_products.cases() + columns_apart.cases() + pieces.cases() + rows_behind.cases(),
              "random": lambda: random_programs.cases(arguments.seed, arguments.count)}[arguments.kind]()
     if arguments.names:
         cases = [case for case in cases if case.name in arguments.names]

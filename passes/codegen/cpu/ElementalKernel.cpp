@@ -150,6 +150,8 @@ void Nest::emitLoops(llvm::ArrayRef<LoopGroup> groups, unsigned depth,
   if (depth + 1 == groups.size())
     if (auto sums = sumsBefore(LoopGroup(group), e.live); !sums.empty())
       return emitSumsFirst(sums, group, part);
+  if (auto behind = resultsBehind(groups, depth, part))
+    return emitRowsBehind(*behind, group, groups.back(), part);
   Value variable = e.openLoop(from, to, 1, step != 0);
   e.bindLevel(group.back(), setOf(group), variable, 1, nullptr);
   if (depth + 2 == groups.size())

@@ -12,6 +12,8 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
 
+#include <functional>
+
 namespace tessera::codegen {
 
 using Value = llvm::Value *;
@@ -152,6 +154,10 @@ public:
   void askAhead(const Node *load, int64_t elements);
   // Asks for the line at a place, into the first cache or the second.
   void askForLine(Value place, bool isNear = true);
+
+  // What is written at each vector of a pass over a row (RowResults.cpp), where one is.
+  const Reduction *besidePass = nullptr;
+  std::function<void(Value start, unsigned lanes, Value mask)> writeBeside;
 
   std::vector<Node *> live; // every node that is used: set before loops are opened
   // A good number of lanes for a loop of `size` over `nodes`.

@@ -6,6 +6,7 @@
 #include "passes/codegen/cpu/KernelEmitter.h"
 #include "passes/codegen/cpu/PartSums.h"
 #include "passes/codegen/kernel/NestGraph.h"
+#include "passes/codegen/kernel/RowBehind.h"
 #include "passes/codegen/kernel/TurnedLoads.h"
 
 namespace tessera::codegen {
@@ -35,6 +36,11 @@ private:
   void emitLoops(llvm::ArrayRef<LoopGroup> groups, unsigned depth,
                  const std::optional<Chunk> &chunk);
   void emitRoots(bool ofRows = false);
+  // Rows each of which is written while the next one is computed.
+  void emitRowsBehind(const RowBehind &behind, llvm::ArrayRef<unsigned> rows,
+                      llvm::ArrayRef<unsigned> columns, Part part);
+  std::optional<RowBehind> resultsBehind(llvm::ArrayRef<LoopGroup> groups, unsigned depth,
+                                         const Part &part) const;
   void askForRows(); // some rows on, at the vector that the loops are at
   void emitParts(llvm::ArrayRef<GridLoop> loops, std::optional<unsigned> chunked, Value low,
                  Value high);

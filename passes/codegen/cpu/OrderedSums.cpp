@@ -110,6 +110,8 @@ private:
       e.bindLevel(group[0].back(), setOf(group[0]), start, lanes, mask);
       for (const Emitter::NextRow &row : rowsAhead)
         e.askForNextRow(row, start);
+      if (e.besidePass == &reduction)
+        e.writeBeside(start, lanes, mask);
       Slots values = terms(lanes);
       for (unsigned part = 0; part < lanes / unit; ++part) {
         Slots registers;

@@ -15,8 +15,10 @@
 
 namespace tessera::codegen {
 
-// Bytes of a row of which two fit into the first cache.
+// Bytes of rows of which two fit into the first cache.
 static constexpr int64_t nearRow = 8 << 10;
+// Of a row whose last pass ends before its lines have come.
+static constexpr int64_t shortRow = 2 << 10;
 
 // Loads that `nodes` need for each of their elements: not what other reductions read.
 static llvm::SmallVector<Node *> loadsOf(llvm::ArrayRef<Node *> nodes) {
@@ -139,7 +141,7 @@ llvm::SmallVector<Emitter::NextRow> Emitter::rowsAhead(const Reduction &reductio
       if (passes.empty() || row > mostOfRow || !asksFor(load) ||
           !isInOrder(graph, load, pass->dims) || stepOfRows(load, *pass, variables) == 0)
         continue;
-      bool isLast = resultsFollow || row > nearRow;
+      bool isLast = resultsFollow || row > shortRow;
       const Reduction *asks = isLast ? passes.back() : passes.front();
       // A pass that reads nothing else has the memory busy anyhow: it is up to the last one.
       if (passes.size() == 1 && !readsCached(*asks))
@@ -158,9 +160,25 @@ Value Emitter::startOfRow(const Node *load, DimSet inRow, Value place) {
   return place;
 }
 
+static bool computesFunctions(llvm::ArrayRef<const Reduction *> passes) {
+  return llvm::any_of(passes, [](const Reduction *pass) {
+    return llvm::any_of(Graph::reachable(pass->inputs),
+                        [](const Node *node) { return isFunction(node->op); });
+  });
+}
+
 void Emitter::askForNextRow(const NextRow &row, Value position) {
   const Node *load = row.load;
-  int64_t bytes = pointsOf(graph, row.pass->dims) * byteSize(load->kind);
+  int64_t elements = pointsOf(graph, row.pass->dims), bytes = elements * byteSize(load->kind);
+  // What comes beside it, and what stays until its results are written, has room there, too. Passes
+  // that compute little wait for the second cache.
+  if (besidePass || computesFunctions(rowPasses->inOrder)) {
+    bytes = 0;
+    for (const auto &[buffer, passes] : rowPasses->ofBuffer)
+      if (graph.buffers[buffer].source == BufferInfo::Argument &&
+          graph.buffers[buffer].elements > elements)
+        bytes += elements * byteSize(graph.buffers[buffer].kind) * (besidePass ? 2 : 1);
+  }
   int64_t step = stepOfRows(load, *row.pass, variables);
   Value place = startOfRow(load, row.pass->ownDims, b.CreateNSWAdd(position, i64(step)));
   askFor(load, place, bytes <= nearRow);

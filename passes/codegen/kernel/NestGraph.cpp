@@ -76,10 +76,13 @@ llvm::SmallVector<GridLoop> NestGraph::gridLoops() const {
         loops.push_back({dims[dim], sizeOf(dims[dim]), sums->window[dim]});
     return loops;
   }
-  // A core that has several rows together asks for one while it computes another.
+  // A core that has several rows together asks for one while it computes another; of the last of
+  // them, the next is another core's.
   auto rowsTogether = [&](llvm::ArrayRef<unsigned> outer) {
-    constexpr int64_t enoughCells = 64, most = 8;
-    return std::clamp<int64_t>(pointsOf(g->graph, outer) / enoughCells, 1, most);
+    constexpr int64_t enoughCells = 64, enough = 8, manyCells = 256, most = 32;
+    int64_t count = pointsOf(g->graph, outer);
+    return std::max(std::clamp<int64_t>(count / enoughCells, 1, enough),
+                    std::min(count / manyCells, most));
   };
   if (takesRows()) {
     auto outer = llvm::ArrayRef(dims).take_front(outerDims);

@@ -1,9 +1,11 @@
-// Which pass over a row asks for the next one: the last, where results follow, else the first; of what one pass alone reads,
+// Which pass over a row asks for the next one: the last, where results follow or the row is more than 2 KiB, else the first; of what one pass alone reads,
 // that pass if it reads a row again, too; otherwise the last pass, unless it is that one, which waits for memory anyhow. Which
 // reduction is emitted first, here that of a result, does not matter.
 // RUN: split-file %s %t
 // RUN: env TESSERA_DUMP_LLVM=%t/loss.ll tessera-opt %t/loss.mlir --tessera-set-target="target=cpu processors=x86-64-v4" --tessera-generate-code -o %t/loss.out
 // RUN: FileCheck %s --input-file=%t/loss.ll --check-prefix=LOSS
+// RUN: env TESSERA_DUMP_LLVM=%t/longer.ll tessera-opt %t/longer.mlir --tessera-set-target="target=cpu processors=x86-64-v4" --tessera-generate-code -o %t/longer.out
+// RUN: FileCheck %s --input-file=%t/longer.ll --check-prefix=LONGER
 // RUN: env TESSERA_DUMP_LLVM=%t/softmax.ll tessera-opt %t/softmax.mlir --tessera-set-target="target=cpu processors=x86-64-v4" --tessera-generate-code -o %t/softmax.out
 // RUN: FileCheck %s --input-file=%t/softmax.ll --check-prefix=SOFTMAX
 // RUN: env TESSERA_DUMP_LLVM=%t/scaled.ll tessera-opt %t/scaled.mlir --tessera-set-target="target=cpu processors=x86-64-v4" --tessera-generate-code -o %t/scaled.out
@@ -29,7 +31,23 @@
 // LOSS-NOT: call void @llvm.prefetch
 // LOSS: call <16 x float> @llvm.x86.avx512.mask.scalef.ps
 // LOSS-NOT: call void @llvm.prefetch
-exec.kernel @loss(%x: tensor<512x1024xf32>) -> (tensor<512xf32>, tensor<512xf32>) {
+exec.kernel @loss(%x: tensor<512x512xf32>) -> (tensor<512xf32>, tensor<512xf32>) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %least = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %0 = stablehlo.reduce(%x init: %least) applies stablehlo.maximum across dimensions = [1] : (tensor<512x512xf32>, tensor<f32>) -> tensor<512xf32>
+  %1 = stablehlo.broadcast_in_dim %0, dims = [0] : (tensor<512xf32>) -> tensor<512x512xf32>
+  %2 = stablehlo.subtract %x, %1 : tensor<512x512xf32>
+  %3 = stablehlo.exponential %2 : tensor<512x512xf32>
+  %4 = stablehlo.reduce(%3 init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<512x512xf32>, tensor<f32>) -> tensor<512xf32>
+  exec.yield %0, %4 : tensor<512xf32>, tensor<512xf32>
+}
+
+//--- longer.mlir
+// LONGER-NOT: call void @llvm.prefetch
+// LONGER: call <16 x i32> @llvm.smax
+// LONGER: call void @llvm.prefetch
+// LONGER: call <16 x float> @llvm.x86.avx512.mask.scalef.ps
+exec.kernel @longer(%x: tensor<512x1024xf32>) -> (tensor<512xf32>, tensor<512xf32>) {
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
   %least = stablehlo.constant dense<0xFF800000> : tensor<f32>
   %0 = stablehlo.reduce(%x init: %least) applies stablehlo.maximum across dimensions = [1] : (tensor<512x1024xf32>, tensor<f32>) -> tensor<512xf32>
