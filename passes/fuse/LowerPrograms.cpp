@@ -110,7 +110,8 @@ static size_t countTasks(const RematTrial &trial) {
   return count;
 }
 
-// The program as it is, but for stacks in the type in which they are computed.
+// The program as it is, but for stacks in the type in which they are computed, what attention's gradient reads
+// instead of sums over keys, and sums that are added to early.
 LogicalResult MemoryBound::findNarrow() {
   if (narrowed)
     return success();
