@@ -36,8 +36,9 @@ public:
   void collect(std::vector<RematCandidate> &candidates) const {
     for (int s = 0; s < static_cast<int>(block.storages.size()); ++s)
       if (mayBeDropped(s) && (isInGap(s) || joinsThePeak(s) || isOverwritten(s) || isMadeAtPeak(s)))
-        if (RematCandidate candidate = closure(s); candidate.bytes > 0)
-          candidates.push_back(std::move(candidate));
+        for (bool keepsOperands : {false, true})
+          if (RematCandidate candidate = closure(s, keepsOperands); candidate.bytes > 0)
+            candidates.push_back(std::move(candidate));
   }
 
 private:
@@ -84,7 +85,7 @@ private:
 
   // Value s, and what has to be computed again with it, as it isn't there at the peak. What the
   // step at the peak computes itself, it needs the operands of.
-  RematCandidate closure(int s) const {
+  RematCandidate closure(int s, bool keepsOperands) const {
     RematCandidate result;
     bool isJoined = joinsThePeak(s);
     result.bytes = replay.storages[s].bytes;
@@ -103,7 +104,8 @@ private:
         seen.push_back(y);
         bool isSmall = replay.storages[y].bytes * 4 <= replay.storages[s].bytes;
         bool helps = !isJoined || block.makers[y].isElementwise;
-        if (!isSmall && helps && mayBeDropped(y) && static_cast<int>(seen.size()) < kClosure)
+        if (!keepsOperands && !isSmall && helps && mayBeDropped(y) &&
+            static_cast<int>(seen.size()) < kClosure)
           work.push_back(y);
         else
           result.bytes -= replay.storages[y].bytes;

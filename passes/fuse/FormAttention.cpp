@@ -326,11 +326,23 @@ static void formIn(Block &block, const fusion::AttentionLimits &limits, bool say
     sayWhy(block, reasons);
 }
 
+static fusion::AttentionLimits limitsOf(ModuleOp module) {
+  return scheduleOf(module).smallAttention ? fusion::ofFewScores() : fusion::AttentionLimits();
+}
+
 void formAttention(ModuleOp module, bool saysWhy) {
-  fusion::AttentionLimits limits;
-  if (scheduleOf(module).smallAttention)
-    limits = fusion::ofFewScores();
+  fusion::AttentionLimits limits = limitsOf(module);
   forEachBlock(module, [&](Block &block) { formIn(block, limits, saysWhy); });
+}
+
+int replaceSoftmaxSums(ModuleOp module) {
+  fusion::AttentionLimits limits = limitsOf(module);
+  int replaced = 0;
+  forEachBlock(module, [&](Block &block) {
+    eraseUnread(block);
+    replaced += static_cast<int>(replaceSoftmaxSums(block, limits));
+  });
+  return replaced;
 }
 
 } // namespace tessera::fuse

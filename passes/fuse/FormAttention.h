@@ -10,4 +10,7 @@ namespace tessera::fuse {
 // With `saysWhy` a remark says of each that does not become one what is in the way.
 void formAttention(mlir::ModuleOp module, bool saysWhy);
 
+// Where gradients of attention could be kernels, only what lets them read no value of pairs. How many.
+int replaceSoftmaxSums(mlir::ModuleOp module);
+
 } // namespace tessera::fuse

@@ -56,7 +56,8 @@ public:
            });
   }
 
-  bool form(std::string &why) {
+  // Or, where it could be formed, only what its kernel reads instead of sums over keys.
+  bool form(std::string &why, bool onlySums = false) {
     AtEnd end(block);
     if (!outline({kernelOf([](const Consumer &) { return true; })}, end.builder, why))
       return false;
@@ -73,9 +74,11 @@ public:
       if (!outline({kernelOf(isOfRows), kernelOf(isOfKeys)}, end.builder, why))
         return false;
     }
-    if (!replaceSums(end.builder, why)) {
+    bool isKnown = replaceSums(end.builder, why);
+    if (!isKnown || onlySums) {
       discard();
-      return false;
+      eraseUnread(replacedSums);
+      return isKnown && !replacedSums.empty();
     }
     for (auto [kernel, fused] : llvm::zip(kernels, formed))
       if (isInParts)
@@ -219,8 +222,9 @@ private:
 
 } // namespace
 
-unsigned formAttentionGradients(Block &block, ReasonsAgainst &reasons,
-                                const fusion::AttentionLimits &limits) {
+// How many there were, or had sums.
+static unsigned formGradients(Block &block, ReasonsAgainst &reasons,
+                              const fusion::AttentionLimits &limits, bool onlySums) {
   unsigned formed = 0;
   auto isLarge = [&](DotGeneralOp product) {
     auto type = typeOf(product->getResult(0));
@@ -237,7 +241,7 @@ unsigned formAttentionGradients(Block &block, ReasonsAgainst &reasons,
     // Where one is formed ops are gone, and others stand elsewhere: this says where to go on.
     Operation *mark = markBefore(*op);
     std::string why;
-    bool isFormed = gradient.form(why);
+    bool isFormed = gradient.form(why, onlySums);
     formed += isFormed;
     if (!isFormed)
       reasons[product] = "of its gradient, " + why;
@@ -245,6 +249,16 @@ unsigned formAttentionGradients(Block &block, ReasonsAgainst &reasons,
     mark->erase();
   }
   return formed;
+}
+
+unsigned formAttentionGradients(Block &block, ReasonsAgainst &reasons,
+                                const fusion::AttentionLimits &limits) {
+  return formGradients(block, reasons, limits, /*onlySums=*/false);
+}
+
+unsigned replaceSoftmaxSums(Block &block, const fusion::AttentionLimits &limits) {
+  ReasonsAgainst reasons;
+  return formGradients(block, reasons, limits, /*onlySums=*/true);
 }
 
 } // namespace tessera::fuse

@@ -19,4 +19,9 @@ using ReasonsAgainst = llvm::DenseMap<mlir::Operation *, std::string>;
 unsigned formAttentionGradients(mlir::Block &block, ReasonsAgainst &reasons,
                                 const fusion::AttentionLimits &limits = {});
 
+// Does only what lets such a kernel read no value of pairs: sums over keys in a softmax's gradient are made
+// of attention's result. What the kernel reads, the forward pass's part in it too, can then be read off the
+// program. How many gradients had such sums.
+unsigned replaceSoftmaxSums(mlir::Block &block, const fusion::AttentionLimits &limits = {});
+
 } // namespace tessera::fuse

@@ -1,6 +1,8 @@
 // Programs that hold less than another: the steps that a search for one that fits goes.
 #include "dialects/tessera/Marks.h"
 #include "passes/fuse/CopyCheap.h"
+#include "passes/fuse/EarlySums.h"
+#include "passes/fuse/FormAttention.h"
 #include "passes/fuse/MemoryBound.h"
 #include "passes/fuse/NarrowStacks.h"
 #include "passes/fuse/RematCopies.h"
@@ -108,19 +110,21 @@ static size_t countTasks(const RematTrial &trial) {
   return count;
 }
 
-// The program as it is, but for stacks in the type in which they are computed.
+// The program as it is, but for stacks in the type in which they are computed, what attention's gradient reads
+// instead of sums over keys, and sums that are added to early.
 LogicalResult MemoryBound::findNarrow() {
   if (narrowed)
     return success();
   narrowed.emplace();
   OwningOpRef<ModuleOp> made = module.clone();
   int stacks = narrowStacks(*made);
-  if (stacks == 0)
+  int changed = stacks + replaceSoftmaxSums(*made) + addEarly(*made);
+  if (changed == 0)
     return success();
   Lowered program = tried(std::move(made));
   if (failed(program))
     return failure();
-  (*program)->computedAgain = stacks;
+  (*program)->computedAgain = changed;
   narrowed = std::move(*program);
   return success();
 }

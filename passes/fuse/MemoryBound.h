@@ -145,7 +145,7 @@ private:
   std::optional<int64_t> scratchWithin;
   int64_t arguments = 0, outputs = 0;  // bytes
   std::unique_ptr<LowerProgram> first; // the program as it is
-  // With stacks in the type in which they are computed; none where that is the same.
+  // With stacks in the type in which they are computed, and what else costs no time; none where that is the same.
   std::optional<std::unique_ptr<LowerProgram>> narrowed; // once it was looked for
   Way ways[4] = {{.makesLater = false},
                  {.makesLater = true},

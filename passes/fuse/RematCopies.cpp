@@ -44,11 +44,14 @@ public:
         replaced[valueOf(storage)] = copies[made];
       if (step.copyOf >= 0) {
         key = {step.trigger, static_cast<int>(i)};
+        const TrialTask &maker = trial.blocks[b].tasks[step.task];
+        whole = maker.isWhole ? ArrayRef<int>(maker.ops) : ArrayRef<int>();
         Value value = valueOf(step.copyOf);
         Operation *clone = cloneWith(value.getDefiningOp(), [&](Value v) { return fresh(v); });
         copies[i] = clone->getResult(cast<OpResult>(value).getResultNumber());
       } else {
         key = {step.task, static_cast<int>(i)};
+        whole = {};
         redirect(step.task);
       }
     }
@@ -67,7 +70,9 @@ private:
     if (!def || def->getBlock() != &block || def->getNumOperands() == 0)
       return true;
     auto number = numbers.find(def);
-    return number == numbers.end() || trial.inMemory[number->second];
+    return number == numbers.end() ||
+           (trial.inMemory[number->second] &&
+            !std::binary_search(whole.begin(), whole.end(), number->second));
   }
 
   Operation *cloneWith(Operation *op, llvm::function_ref<Value(Value)> operandOf) {
@@ -151,6 +156,7 @@ private:
   std::vector<Value> copies; // by step
   // Of the step at hand:
   Key key;
+  ArrayRef<int> whole; // ops of which none is taken from memory
   DenseMap<Value, Value> replaced;
   DenseMap<Operation *, Operation *> clones;
 };

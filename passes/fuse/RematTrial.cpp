@@ -13,6 +13,8 @@
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
+using tessera::stablehlo::ExpOp;
+using tessera::stablehlo::ReduceOp;
 using tessera::stablehlo::TransposeOp;
 using tessera::stablehlo::WhileOp;
 
@@ -45,13 +47,22 @@ bool isPointwise(fusion::NodeKind kind) {
   return kind == fusion::NodeKind::Pointwise || kind == fusion::NodeKind::Convert;
 }
 
+// A kernel of attention or its gradient: no other has two products.
+bool isOfAttention(exec::FusedOp fused) {
+  auto products = llvm::count_if(*fused.getBlock(), [](Operation &op) {
+    return fusionKindOf(&op) == fusion::NodeKind::Contraction;
+  });
+  return products > 1 && llvm::any_of(*fused.getBlock(), llvm::IsaPred<ExpOp>);
+}
+
 // The ops of a kernel that lead to one of its results, from arrays in memory.
 class KernelPart {
 public:
-  KernelPart(exec::FusedOp fused, unsigned result) : fused(fused), result(result) {
+  KernelPart(exec::FusedOp fused, unsigned result)
+      : fused(fused), result(result), isWhole(isOfAttention(fused)) {
     OperandRange yields = fused.getBlock()->getTerminator()->getOperands();
     for (auto [i, value] : llvm::enumerate(yields))
-      if (value != yields[result])
+      if (value != yields[result] && !isWhole)
         inMemory.try_emplace(value, static_cast<unsigned>(i));
     reach(yields[result]);
   }
@@ -94,7 +105,22 @@ private:
     llvm::append_range(work, def->getOperands());
   }
 
+  // Of attention its result, with what is known of its rows; that alone, or one of several gradients, would
+  // be made of arrays of scores.
+  bool isAttention() {
+    return llvm::any_of(ops, llvm::IsaPred<ReduceOp>) && ops.contains(lastProduct());
+  }
+  Operation *lastProduct() {
+    Operation *last = nullptr;
+    for (Operation &inner : *fused.getBlock())
+      if (fusionKindOf(&inner) == fusion::NodeKind::Contraction)
+        last = &inner;
+    return last;
+  }
+
   bool mayRunAgain() {
+    if (isWhole && !isAttention())
+      return false;
     memory::InplaceOperands inPlace(fused);
     for (unsigned i = 0; i < fused.getNumResults(); ++i) {
       Operation *def = fused.getBlock()->getTerminator()->getOperand(i).getDefiningOp();
@@ -106,6 +132,7 @@ private:
 
   exec::FusedOp fused;
   unsigned result;
+  bool isWhole;                       // one result takes all of the kernel
   DenseMap<Value, unsigned> inMemory; // the kernel's other results
   llvm::SetVector<Operation *> ops;
   SmallVector<Value> reads;
@@ -216,6 +243,7 @@ private:
       return task;
     }
     task.isKernel = true;
+    task.isWhole = isOfAttention(fused);
     double sum = 0;
     for (Operation &inner : fused.getBlock()->without_terminator())
       if (numberOf(&inner) >= 0)

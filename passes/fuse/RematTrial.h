@@ -22,6 +22,7 @@ struct Numbered {
 struct TrialTask {
   std::vector<int> ops; // that its kernel computes, ascending; or the one that it is
   bool isKernel = false;
+  bool isWhole = false; // who computes a result of it again computes what else it yields, too
 };
 
 struct TrialBlock {

@@ -238,9 +238,47 @@ static SmallVector<int> reducedDims(ReduceOp sum, const ScorePlane::Dims &dims) 
   return reduced;
 }
 
+// Of exp(scores - row).
+static BroadcastInDimOp rowBeforeExponential(Operation *op) {
+  auto unconverted = [](Value value) {
+    while (auto convert = value.getDefiningOp<ConvertOp>())
+      value = convert->getOperand(0);
+    return value;
+  };
+  if (!isa<ExpOp>(op))
+    return {};
+  auto less = unconverted(op->getOperand(0)).getDefiningOp<SubtractOp>();
+  return less ? unconverted(less->getOperand(1)).getDefiningOp<BroadcastInDimOp>() : nullptr;
+}
+
+// The dimensions of pairs that what is subtracted before exponentials is the same along: it is of rows.
+ScorePlane::Dims ScorePlane::keysOfExponentials() const {
+  for (Operation *op : ops) {
+    BroadcastInDimOp row = rowBeforeExponential(op);
+    if (!row || isOfGradient(op->getResult(0)))
+      continue;
+    const Dims *pairs = dimsOf(op->getResult(0));
+    if (!pairs)
+      continue;
+    Dims along(*pairs);
+    for (auto [d, to] : llvm::enumerate(row.getBroadcastDimensions()))
+      if (shapeOf(row.getOperand())[d] != 1)
+        along[to] = none;
+    along = partsOf(along);
+    llvm::erase(along, none);
+    llvm::sort(along);
+    return along;
+  }
+  return {};
+}
+
 void ScorePlane::findKeys() {
   if (other)
     return;
+  if (sums.empty()) {
+    Dims along = keysOfExponentials();
+    keys.assign(along.begin(), along.end());
+  }
   for (ReduceOp sum : sums) {
     Dims reduced = partsOf(reducedDims(sum, *dimsOf(sum->getOperand(0))));
     llvm::sort(reduced);
@@ -287,9 +325,11 @@ bool ScorePlane::isOfGradient(Value value) const {
 }
 
 bool ScorePlane::hasExponentials() const {
-  return !sums.empty() && llvm::any_of(ops, [&](Operation *op) {
-    return isa<ExpOp>(op) && !isOfGradient(op->getResult(0));
-  });
+  bool isGradient = products.size() > 1;
+  return (!sums.empty() || isGradient) && llvm::any_of(ops, [&](Operation *op) {
+           return isa<ExpOp>(op) && (!sums.empty() || rowBeforeExponential(op)) &&
+                  !isOfGradient(op->getResult(0));
+         });
 }
 
 void ScorePlane::classify() {

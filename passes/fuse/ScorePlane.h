@@ -33,7 +33,7 @@ public:
   int64_t sizeOf(int dim) const { return sizes[dim]; }
   int rank() const { return static_cast<int>(sizes.size()); }
 
-  // Whether exponentials are computed of the scores alone, and sums over keys.
+  // Whether exponentials are computed of the scores alone; and sums over keys, or a gradient of them.
   bool hasExponentials() const;
   // Whether a product beside the scores is in what computes the value.
   bool isOfGradient(mlir::Value value) const;
@@ -65,6 +65,7 @@ private:
   bool setDims(mlir::Value value, Dims dims);
   std::optional<Dims> reshaped(llvm::ArrayRef<int> dims, llvm::ArrayRef<int64_t> shape);
   void findKeys();
+  Dims keysOfExponentials() const;
   void classify();
 
   llvm::DenseMap<mlir::Value, Dims> dims;

@@ -89,7 +89,7 @@ public:
       : plane(plane), sum(sum), made(made), write(plane, b, sum.getLoc()), b(b), why(why) {}
 
   Value build() {
-    if (plane.products.size() != 2 || !findFactor())
+    if (plane.products.size() != 2)
       return fail("what its values are multiplied by is not beside it");
     DotGeneralOp gradients = plane.products[1]; // of pairs, from those of the results
     unsigned side = 2;
@@ -98,6 +98,8 @@ public:
         side = i;
     if (side == 2)
       return fail("the gradient of its probabilities is no product of queries and keys");
+    if (!findFactor(gradients, 1 - side))
+      return fail("what its values are multiplied by is not beside it");
     Dims rows = plane.rowDims(), order(rows);
     order.push_back(inner);
     Dims ofGradient = operandDims(gradients, side);
@@ -136,13 +138,71 @@ private:
     return {};
   }
 
-  // The forward pass's product, or where that is elsewhere (a loop of its own) what has the same
-  // factor: the gradient of the values.
-  bool findFactor() {
-    for (const ScorePlane::Consumer &consumer : plane.consumers)
-      if (!consumer.isOfGradient && (consumer.isOfRows || !factor))
+  // The forward pass's product with the values that are operand `side` of the gradients'; or where that is
+  // elsewhere (a loop of its own) what has the same factor: the gradient of the values.
+  bool findFactor(DotGeneralOp gradients, unsigned side) {
+    Dims dims = operandDims(gradients, side);
+    Value values = originOf(gradients->getOperand(side), dims);
+    for (const ScorePlane::Consumer &consumer : plane.consumers) {
+      if (consumer.isOfGradient)
+        continue;
+      if (!consumer.isOfRows) {
+        factor = factor ? factor : &consumer;
+        continue;
+      }
+      Dims own = valueDims(consumer);
+      if (originOf(DotGeneralOp(consumer.product)->getOperand(1 - consumer.side), own) == values &&
+          own == dims) {
         factor = &consumer;
+        break;
+      }
+    }
     return factor != nullptr;
+  }
+
+  // What a value is moved, repeated and converted from, and the dimensions of that.
+  Value originOf(Value value, Dims &dims) const {
+    auto flat = [&](Dims found) {
+      found = plane.partsOf(found);
+      llvm::erase(found, none);
+      return found;
+    };
+    while (Operation *op = value.getDefiningOp()) {
+      if (isa<TransposeOp, ReshapeOp, BroadcastInDimOp>(op)) {
+        auto places = movedDims(op);
+        if (!places)
+          break;
+        Dims before;
+        for (auto [d, place] : llvm::enumerate(*places))
+          before.push_back(place < 0 || shapeOf(op->getOperand(0))[d] == 1 ? none : dims[place]);
+        dims = before;
+      } else if (!isa<ConvertOp>(op)) {
+        break;
+      }
+      value = op->getOperand(0);
+    }
+    dims = flat(dims);
+    return value;
+  }
+
+  // Of the operand that a factor is multiplied by.
+  Dims valueDims(const ScorePlane::Consumer &consumer) const {
+    DotGeneralOp product = consumer.product;
+    auto numbers = product.getDotDimensionNumbers();
+    const Dims &pairs = *plane.dimsOf(consumer.factor());
+    bool isLeft = consumer.side == 0;
+    auto pair = [&](ArrayRef<int64_t> left, ArrayRef<int64_t> right, Dims &dims) {
+      for (auto [own, other] : llvm::zip(isLeft ? left : right, isLeft ? right : left))
+        dims[other] = pairs[own];
+    };
+    auto shape = shapeOf(product->getOperand(1 - consumer.side));
+    Dims dims(shape.size(), inner);
+    for (auto [d, size] : llvm::enumerate(shape))
+      if (size == 1)
+        dims[d] = none;
+    pair(numbers.getLhsBatchingDimensions(), numbers.getRhsBatchingDimensions(), dims);
+    pair(numbers.getLhsContractingDimensions(), numbers.getRhsContractingDimensions(), dims);
+    return dims;
   }
 
   // What a product of gradients multiplies, or what that masks: rows that a device has beyond an array's

@@ -3,9 +3,10 @@
 //
 //   for a strip of keys: copy what is of keys into panels
 //     for a block of queries: copy what is of queries
-//       s, dp = products           rows of the strip, in the scratch
-//       f = factors of s and dp    in their place
-//       sums of rows += f * values of keys
+//       for a part of it:
+//         s, dp = products           rows of the strip, in the scratch
+//         f = factors of s and dp    in their place
+//         sums of rows += f * values of keys
 //       sums of columns += f turned * values of queries
 //     results of the strip's keys = sums of columns
 //   results of queries = sums of rows
@@ -70,6 +71,7 @@ private:
   void emitStrip();
   void overAround(llvm::function_ref<void(Value number)> body);
   void emitBlock(Value around);
+  void emitPart(Value around, KeyRange block, Value whole);
   KeyRange keysOf(Value first, Value last, Value whole);
   Value anyBlind();
   void emitProducts(const BlockTiles &tiles, KeyRange block);
@@ -93,9 +95,9 @@ private:
   Value smaller(Value x, Value y) { return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, x, y); }
   Value larger(Value x, Value y) { return b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, x, y); }
   llvm::Type *rowType() { return e.typeOf(ElementKind::F32, columns); }
-  // An element of the block's rows.
+  // An element of the part's rows.
   Value placeOf(size_t plane, Value m, Value key) {
-    Value row = b.CreateNSWMul(b.CreateNSWSub(m, blockLow), e.i64(plan.stride));
+    Value row = b.CreateNSWMul(b.CreateNSWSub(m, partLow), e.i64(plan.stride));
     Value at = b.CreateNSWAdd(row, b.CreateNSWSub(key, strip.low));
     Value from = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), e.scratch, planeAt[plane]);
     return b.CreateInBoundsGEP(b.getFloatTy(), from, at);
@@ -117,10 +119,13 @@ private:
                                b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), e.scratch, from), at);
   }
   Value factorAt(size_t factor, Value m, Value key) {
-    return bf16At(factorPlaces[factor], b.CreateNSWSub(m, blockLow), factorLength(),
+    return bf16At(factorPlaces[factor], b.CreateNSWSub(m, partLow), factorLength(),
                   b.CreateNSWSub(key, strip.low));
   }
-  int64_t rowsOfColumns() const { return llvm::alignTo(plan.cells.strip, 32) + 32; }
+  // Tiles of the processor's are whole in a strip, which they begin with.
+  int64_t rowsOfColumns() const {
+    return llvm::alignTo(plan.cells.strip, 32) + (plan.byTiles ? 0 : 32);
+  }
 
   KernelFunction &function;
   const GradientPlan &plan;
@@ -134,6 +139,7 @@ private:
   unsigned columns;                             // that are computed at a time
   Value rowLow, rowHigh, columnLow, columnHigh; // of the cell
   Value blockLow, blockHigh;
+  Value partLow, partHigh; // of the block, whose rows lie in the scratch
   KeyRange strip;
 };
 
@@ -141,17 +147,15 @@ private:
 
 void GradientEmitter::reserve() {
   for (size_t i = 0; i < plan.planes(); ++i)
-    planeAt.push_back(
-        function.reserveScratch(((plan.cells.block + plan.tileRows) * plan.stride + columns) * 4));
+    planeAt.push_back(function.reserveScratch((plan.part * plan.stride + columns) * 4));
   for (size_t i = 0; i < loops.factors.size(); ++i) {
-    int64_t rows = plan.cells.block + plan.tileRows;
-    factorPlaces.push_back(plan.isNarrow(i) ? function.reserveScratch(rows * factorLength() * 2)
-                                            : 0);
+    factorPlaces.push_back(
+        plan.isNarrow(i) ? function.reserveScratch((plan.part * factorLength() + columns) * 2) : 0);
     turnedPlaces.push_back(
         plan.isTurned(i) ? function.reserveScratch(turnedRows() * turnedLength() * 2) : 0);
   }
   for (auto &product : products)
-    product->reserve(plan.cells.block + plan.tileRows, plan.cells.strip);
+    product->reserve(plan.part, plan.cells.strip);
   for (auto [result, sums] : llvm::zip(loops.results, results)) {
     int64_t factors = planeAt[result.factor];
     if (plan.isNarrow(result.factor))
@@ -242,7 +246,7 @@ void GradientEmitter::addRows(const BlockTiles &tiles, Value around, KeyRange bl
   for (auto [result, sums] : llvm::zip(loops.results, results)) {
     if (!result.isOfRows)
       continue;
-    sums->add(blockLow, within(strip, block, b), [&](llvm::function_ref<void(FactorTile)> body) {
+    sums->add(partLow, within(strip, block, b), [&](llvm::function_ref<void(FactorTile)> body) {
       tiles.forEach([&](Value m0, Value, KeyRange keys) {
         Value row =
             b.CreateNSWAdd(b.CreateNSWMul(around, e.i64(rowsOfCell())), b.CreateNSWSub(m0, rowLow));
@@ -307,14 +311,16 @@ void GradientEmitter::turnPairs(size_t factor, Value key, Value m) {
 void GradientEmitter::turnFactors(KeyRange keys) {
   int64_t unit = plan.unit();
   Value end = b.CreateNSWAdd(keys.high, e.i64(plan.columnRows));
-  Value units = b.CreateUDiv(b.CreateNSWAdd(b.CreateNSWSub(blockHigh, blockLow), e.i64(unit - 1)),
-                             e.i64(unit));
-  Value last = b.CreateNSWAdd(blockLow, b.CreateNSWMul(units, e.i64(unit)));
+  if (plan.byTiles)
+    end = smaller(end, b.CreateNSWAdd(strip.low, e.i64(rowsOfColumns())));
+  Value units =
+      b.CreateUDiv(b.CreateNSWAdd(b.CreateNSWSub(partHigh, partLow), e.i64(unit - 1)), e.i64(unit));
+  Value last = b.CreateNSWAdd(partLow, b.CreateNSWMul(units, e.i64(unit)));
   if (loops.rowCount % unit != 0 || plan.cells.block % unit != 0) {
-    clearFactors(e.openLoop(blockHigh, last, 1, true), keys.low, end);
+    clearFactors(e.openLoop(partHigh, last, 1, true), keys.low, end);
     e.closeLoop();
   }
-  Value m = e.openLoop(blockLow, last, unit, false);
+  Value m = e.openLoop(partLow, last, unit, false);
   Value key = e.openLoop(keys.low, end, plan.byTiles ? 16 : columns, false);
   for (size_t i = 0; i < loops.factors.size(); ++i)
     if (plan.isTurned(i))
@@ -324,8 +330,6 @@ void GradientEmitter::turnFactors(KeyRange keys) {
 }
 
 void GradientEmitter::addColumns(KeyRange keys) {
-  if (plan.turnsFactors())
-    turnFactors(keys);
   for (auto [result, sums] : llvm::zip(loops.results, results))
     if (!result.isOfRows)
       sums->add(strip.low, {e.i64(0), b.CreateNSWSub(blockHigh, blockLow)},
@@ -344,29 +348,43 @@ void GradientEmitter::emitBlock(Value around) {
     keys = keysOf(blockLow, b.CreateNSWSub(blockHigh, e.i64(1)), whole);
     e.openIf(b.CreateICmpSLT(keys.low, keys.high));
   }
-  for (auto &product : products)
-    product->packQueries(blockLow, blockHigh);
   for (auto [result, sums] : llvm::zip(loops.results, results))
     if (!result.isOfRows)
       sums->pack(blockLow, blockHigh);
-  BlockTiles tiles(e, blockLow, blockHigh, plan.tileRows);
-  if (isLimited())
-    tiles.limit(plan.cells.block, [&](Value first, Value last) {
-      KeyRange own = keysOf(first, last, whole);
-      own.low = smaller(larger(own.low, keys.low), keys.high);
-      own.high = larger(smaller(own.high, keys.high), own.low);
-      return own;
-    });
-  emitProducts(tiles, keys);
-  tiles.forAll([&](Value first, Value end, KeyRange own) {
-    emitRow(e.openLoop(first, end, 1, false), keys, own.low ? own : keys);
+  partLow = blockLow, partHigh = blockHigh;
+  if (plan.part < plan.cells.block) {
+    partLow = e.openLoop(blockLow, blockHigh, plan.part, false);
+    partHigh = smaller(b.CreateNSWAdd(partLow, e.i64(plan.part)), blockHigh);
+  }
+  emitPart(around, keys, whole);
+  if (plan.part < plan.cells.block)
     e.closeLoop();
-  });
-  addRows(tiles, around, keys);
   if (plan.yields(/*ofRows=*/false))
     addColumns(keys);
   if (isLimited())
     e.closeLoop();
+}
+
+// `block`: the keys that rows of its block can see.
+void GradientEmitter::emitPart(Value around, KeyRange block, Value whole) {
+  for (auto &product : products)
+    product->packQueries(partLow, partHigh);
+  BlockTiles tiles(e, partLow, partHigh, plan.tileRows);
+  if (isLimited())
+    tiles.limit(plan.part, [&](Value first, Value last) {
+      KeyRange own = keysOf(first, last, whole);
+      own.low = smaller(larger(own.low, block.low), block.high);
+      own.high = larger(smaller(own.high, block.high), own.low);
+      return own;
+    });
+  emitProducts(tiles, block);
+  tiles.forAll([&](Value first, Value end, KeyRange own) {
+    emitRow(e.openLoop(first, end, 1, false), block, own.low ? own : block);
+    e.closeLoop();
+  });
+  addRows(tiles, around, block);
+  if (plan.turnsFactors())
+    turnFactors(block);
 }
 
 //===--- A cell ---===//

@@ -17,8 +17,9 @@ struct GradientPlan {
   int64_t tileRows = 1;                           // of products and of results of rows
   int64_t columnRows = 1;                         // of a tile of results of columns
   int64_t stride = 0;                             // between rows of a block
+  int64_t part = 0;                               // of its rows, that lie in the scratch at a time
   bool byTiles = false;                           // bf16 by the processor's
-  // Blocks that lie in the scratch at a time: of products, then of factors in their place.
+  // Parts of blocks that lie in the scratch at a time: of products, then of factors in their place.
   size_t planes() const { return std::max(loops.products.size(), loops.factors.size()); }
   // Whether a factor lies as bf16, as instructions that multiply pairs read it.
   bool isNarrow(size_t factor) const {

@@ -4,6 +4,7 @@
 #include "passes/codegen/kernel/Partition.h"
 
 #include "llvm/ADT/DenseSet.h"
+#include <numeric>
 
 namespace tessera::codegen {
 
@@ -68,6 +69,18 @@ static void pairFactors(GradientPlan &plan) {
     }
 }
 
+// Products of a block lie in the scratch a tile after the other, where all that is left of them for results
+// of columns are factors that are turned; else those read the whole block.
+static int64_t partOfBlock(const GradientPlan &plan) {
+  bool readsBlock = llvm::any_of(plan.loops.results, [&](const GradientLoops::Result &result) {
+    return !result.isOfRows && !plan.isTurned(result.factor);
+  });
+  int64_t rows = std::lcm(plan.tileRows, plan.unit());
+  return readsBlock
+             ? plan.cells.block
+             : std::min(plan.cells.block, static_cast<int64_t>(llvm::alignTo(blockQueries, rows)));
+}
+
 GradientPlan planGradient(GradientLoops loops, Graph &graph, const VectorFeatures &features) {
   GradientPlan plan;
   plan.byTiles = goesByTiles(loops, features);
@@ -100,10 +113,11 @@ GradientPlan planGradient(GradientLoops loops, Graph &graph, const VectorFeature
                              plan.byTiles ? 128 : 64, plan.yields(/*ofRows=*/true),
                              plan.yields(/*ofRows=*/false));
   plan.stride = plan.cells.strip + 2 * rowPadding;
+  plan.part = partOfBlock(plan);
   for (ContractionPlan &product : plan.products) {
     product.rows = plan.tileRows;
     product.nChunk = plan.cells.strip;
-    product.mChunk = product.mPanel = plan.cells.block;
+    product.mChunk = product.mPanel = plan.part;
   }
   for (auto [result, own] : llvm::zip(plan.loops.results, plan.results)) {
     own.rows = result.isOfRows ? plan.tileRows : plan.columnRows;
@@ -113,7 +127,7 @@ GradientPlan planGradient(GradientLoops loops, Graph &graph, const VectorFeature
     own.kSize = !result.isOfRows ? llvm::alignTo(plan.cells.block, 2)
                 : plan.byTiles   ? plan.cells.strip
                                  : plan.stride;
-    own.mChunk = own.mPanel = result.isOfRows ? plan.cells.block : plan.stride;
+    own.mChunk = own.mPanel = result.isOfRows ? plan.part : plan.stride;
   }
   return plan;
 }

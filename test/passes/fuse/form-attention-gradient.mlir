@@ -330,3 +330,64 @@ func.func @rows_beyond(%q: tensor<2x8x128x32xf32>, %k: tensor<2x8x128x32xf32>, %
   %dk = stablehlo.dot_general %ds, %q, batching_dims = [0, 1] x [0, 1], contracting_dims = [2] x [2] : (tensor<2x8x128x128xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x32xf32>
   return %dq, %dk, %dv : tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>
 }
+
+// -----
+
+// What is known of the rows comes from elsewhere, as where queries and keys are computed again for the gradient: it has
+// scores of its own, and no sum over keys says which dimension is that of keys.
+// CHECK-LABEL: func.func @known_rows
+// CHECK: exec.fused({{.*}}) -> (tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>) {
+// CHECK-COUNT-5: stablehlo.dot_general
+// CHECK: exec.yield
+// CHECK-NOT: exec.fused
+// CHECK: return
+func.func @known_rows(%q: tensor<2x8x128x32xf32>, %k: tensor<2x8x128x32xf32>, %v: tensor<2x8x128x32xf32>, %do: tensor<2x8x128x32xf32>, %m: tensor<2x8x128xf32>, %l: tensor<2x8x128xf32>, %d: tensor<2x8x128xf32>) -> (tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>) {
+  %s = stablehlo.dot_general %q, %k, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [3] : (tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x128xf32>
+  %m2 = stablehlo.broadcast_in_dim %m, dims = [0, 1, 2] : (tensor<2x8x128xf32>) -> tensor<2x8x128x128xf32>
+  %x = stablehlo.subtract %s, %m2 : tensor<2x8x128x128xf32>
+  %e = stablehlo.exponential %x : tensor<2x8x128x128xf32>
+  %l2 = stablehlo.broadcast_in_dim %l, dims = [0, 1, 2] : (tensor<2x8x128xf32>) -> tensor<2x8x128x128xf32>
+  %p = stablehlo.divide %e, %l2 : tensor<2x8x128x128xf32>
+  %dv = stablehlo.dot_general %p, %do, batching_dims = [0, 1] x [0, 1], contracting_dims = [2] x [2] : (tensor<2x8x128x128xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x32xf32>
+  %dp = stablehlo.dot_general %do, %v, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [3] : (tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x128xf32>
+  %d2 = stablehlo.broadcast_in_dim %d, dims = [0, 1, 2] : (tensor<2x8x128xf32>) -> tensor<2x8x128x128xf32>
+  %c = stablehlo.subtract %dp, %d2 : tensor<2x8x128x128xf32>
+  %ds = stablehlo.multiply %p, %c : tensor<2x8x128x128xf32>
+  %dq = stablehlo.dot_general %ds, %k, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [2] : (tensor<2x8x128x128xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x32xf32>
+  %dk = stablehlo.dot_general %ds, %q, batching_dims = [0, 1] x [0, 1], contracting_dims = [2] x [2] : (tensor<2x8x128x128xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x32xf32>
+  return %dq, %dk, %dv : tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>
+}
+
+// -----
+
+// Two arrays of values are multiplied by the same probabilities, and one of the results has a gradient: the sum in the
+// softmax's gradient is made of that one, whichever comes last.
+// CHECK-LABEL: func.func @two_values
+// CHECK-SAME: %[[V:[a-z0-9]+]]: tensor<2x8x128x32xf32>, %{{[a-z0-9]+}}: tensor<2x8x128x32xf32>, %[[DO:[a-z0-9]+]]: tensor<2x8x128x32xf32>) ->
+// CHECK: %[[O:.*]] = exec.fused({{.*}} = %[[V]] : tensor<2x8x128x32xf32>) -> tensor<2x8x128x32xf32> {
+// CHECK: exec.fused({{.*}} = %[[DO]] : {{.*}} = %[[O]] : tensor<2x8x128x32xf32>) -> tensor<2x8x128xf32> {
+// CHECK: return
+func.func @two_values(%q: tensor<2x8x128x32xf32>, %k: tensor<2x8x128x32xf32>, %v1: tensor<2x8x128x32xf32>, %v2: tensor<2x8x128x32xf32>, %do: tensor<2x8x128x32xf32>) -> (tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>) {
+  %i = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %s = stablehlo.dot_general %q, %k, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [3] : (tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x128xf32>
+  %m = stablehlo.reduce(%s init: %i) applies stablehlo.maximum across dimensions = [3] : (tensor<2x8x128x128xf32>, tensor<f32>) -> tensor<2x8x128xf32>
+  %m2 = stablehlo.broadcast_in_dim %m, dims = [0, 1, 2] : (tensor<2x8x128xf32>) -> tensor<2x8x128x128xf32>
+  %x = stablehlo.subtract %s, %m2 : tensor<2x8x128x128xf32>
+  %e = stablehlo.exponential %x : tensor<2x8x128x128xf32>
+  %l = stablehlo.reduce(%e init: %z) applies stablehlo.add across dimensions = [3] : (tensor<2x8x128x128xf32>, tensor<f32>) -> tensor<2x8x128xf32>
+  %l2 = stablehlo.broadcast_in_dim %l, dims = [0, 1, 2] : (tensor<2x8x128xf32>) -> tensor<2x8x128x128xf32>
+  %p = stablehlo.divide %e, %l2 : tensor<2x8x128x128xf32>
+  %o2 = stablehlo.dot_general %p, %v2, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [2] : (tensor<2x8x128x128xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x32xf32>
+  %o1 = stablehlo.dot_general %p, %v1, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [2] : (tensor<2x8x128x128xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x32xf32>
+  %dv = stablehlo.dot_general %p, %do, batching_dims = [0, 1] x [0, 1], contracting_dims = [2] x [2] : (tensor<2x8x128x128xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x32xf32>
+  %dp = stablehlo.dot_general %do, %v1, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [3] : (tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x128xf32>
+  %t = stablehlo.multiply %p, %dp : tensor<2x8x128x128xf32>
+  %d = stablehlo.reduce(%t init: %z) applies stablehlo.add across dimensions = [3] : (tensor<2x8x128x128xf32>, tensor<f32>) -> tensor<2x8x128xf32>
+  %d2 = stablehlo.broadcast_in_dim %d, dims = [0, 1, 2] : (tensor<2x8x128xf32>) -> tensor<2x8x128x128xf32>
+  %c = stablehlo.subtract %dp, %d2 : tensor<2x8x128x128xf32>
+  %ds = stablehlo.multiply %p, %c : tensor<2x8x128x128xf32>
+  %dq = stablehlo.dot_general %ds, %k, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [2] : (tensor<2x8x128x128xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x32xf32>
+  %dk = stablehlo.dot_general %ds, %q, batching_dims = [0, 1] x [0, 1], contracting_dims = [2] x [2] : (tensor<2x8x128x128xf32>, tensor<2x8x128x32xf32>) -> tensor<2x8x128x32xf32>
+  return %o1, %o2, %dq, %dk, %dv : tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>, tensor<2x8x128x32xf32>
+}

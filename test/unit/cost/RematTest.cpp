@@ -126,6 +126,18 @@ TEST(Remat, WhatACopyNeedsIsKeptOrComputedAgainToo) {
   EXPECT_LE(plan.peakBytes, 17);
 }
 
+TEST(Remat, WhatACopyNeedsIsKeptWhereThatIsCheaper) {
+  // 1 has 16 bytes and takes a second from 0, which has 8 and takes four.
+  RematProgram program =
+      programOf({kernel(4, {}, {0}), kernel(1, {0}, {1}), kernel(1, {1}, {2}), kernel(1, {}, {3}),
+                 kernel(1, {2, 3}, {4}), kernel(1, {4, 1}, {5})},
+                {{8}, {16}, {1}, {20}, {1}, {1}});
+  RematPlan plan = planRemat(program, 30);
+  EXPECT_EQ(plan.values, (std::vector<Recompute>{{0, 1, 2}}));
+  EXPECT_EQ(plan.seconds, 1);
+  EXPECT_EQ(planRemat(program, 25).seconds, 5); // with less room both are
+}
+
 TEST(Remat, ATaskThatMayNotRunAgainIsKept) {
   RematProgram program = layers(6, 10);
   for (Maker &maker : program.blocks[0].makers)
