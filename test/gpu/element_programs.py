@@ -44,6 +44,14 @@ def pieces_of_rows(x, angles, image, rows):
     return x + turned, jnp.pad(image, ((0, 0), (0, 0), (1, 1), (2, 1))), jnp.concatenate([rows, 2 * rows, rows[:, :5]], axis=1)
 
 
+@program((2, 33, 640), (33, 640), (16,))
+def pieces_that_share(gates, slope, vector):
+    """Gradients of two factors, one behind the other: a block has both of some points, though one piece has a loop less."""
+    curve = jnp.tanh(gates[0])
+    by_vector = (gates[1] - curve).reshape(33, 40, 16) * vector
+    return jnp.concatenate([slope * curve, slope * by_vector.reshape(33, 640)])
+
+
 @program((4, 128, 4, 4), (128,), (8, 64, 16), (8, 16, 64), (5, 6, 35), banks=1.05)
 def pieces_across(image, token, queries, keys, rows):
     """Pieces that lie across the results: an image's places behind a token, heads side by side, and of lines that divide nothing."""

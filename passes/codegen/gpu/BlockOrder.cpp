@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
+#include <optional>
 
 namespace tessera::codegen::gpu {
 
@@ -24,35 +25,56 @@ struct Footprint {
   std::vector<int64_t> more; // steps of each loop that the others are away at most
 };
 
-std::vector<Footprint> footprintsOf(const std::vector<BlockAccess> &accesses) {
+// How many steps of each loop an access is away from another, outer strides first, and what is left of the way. None: there
+// are no points of both at one place.
+std::optional<int64_t> stepsAway(const std::vector<int64_t> &extents, const BlockAccess &access,
+                                 int64_t away, std::vector<int64_t> &steps) {
+  std::vector<size_t> loops(extents.size());
+  std::iota(loops.begin(), loops.end(), 0);
+  auto strideOf = [&](size_t loop) { return std::abs(access.strides[loop]); };
+  llvm::stable_sort(loops, [&](size_t a, size_t b) { return strideOf(a) > strideOf(b); });
+  steps.assign(extents.size(), 0);
+  for (size_t loop : loops) {
+    if (!strideOf(loop))
+      continue;
+    steps[loop] = away / strideOf(loop);
+    away %= strideOf(loop);
+    if (steps[loop] > 0 && steps[loop] >= extents[loop])
+      return std::nullopt;
+  }
+  return away;
+}
+
+std::vector<Footprint> footprintsOf(const std::vector<int64_t> &extents,
+                                    const std::vector<BlockAccess> &accesses) {
   std::vector<Footprint> footprints;
   std::vector<const BlockAccess *> ordered;
   for (const BlockAccess &access : accesses)
     ordered.push_back(&access);
   llvm::stable_sort(ordered, [](auto *a, auto *b) { return a->offset < b->offset; });
   for (const BlockAccess *access : ordered) {
-    auto same = std::find_if(footprints.begin(), footprints.end(), [&](const Footprint &other) {
+    std::optional<int64_t> away;
+    std::vector<int64_t> steps;
+    auto same = llvm::find_if(footprints, [&](const Footprint &other) {
       auto isSame = [](auto &a, auto &b) { return a.count == b.count && a.stride == b.stride; };
-      return other.access.array == access->array && other.access.strides == access->strides &&
-             std::equal(other.access.terms.begin(), other.access.terms.end(), access->terms.begin(),
-                        access->terms.end(), isSame);
+      if (other.access.array != access->array || other.access.strides != access->strides ||
+          !std::equal(other.access.terms.begin(), other.access.terms.end(), access->terms.begin(),
+                      access->terms.end(), isSame))
+        return false;
+      away = stepsAway(extents, *access, access->offset - other.access.offset, steps);
+      return away.has_value();
     });
     if (same == footprints.end()) {
       footprints.push_back({*access, std::vector<int64_t>(access->strides.size())});
       continue;
     }
-    int64_t away = access->offset - same->access.offset;
-    std::vector<size_t> loops(access->strides.size());
-    std::iota(loops.begin(), loops.end(), 0);
-    auto strideOf = [&](size_t loop) { return std::abs(access->strides[loop]); };
-    llvm::stable_sort(loops, [&](size_t a, size_t b) { return strideOf(a) > strideOf(b); });
-    for (size_t loop : loops) {
-      if (!strideOf(loop))
-        continue;
-      same->more[loop] = std::max(same->more[loop], away / strideOf(loop));
-      away %= strideOf(loop);
-    }
-    same->access.bytes = std::max(same->access.bytes, away + access->bytes);
+    for (auto [more, step] : llvm::zip_equal(same->more, steps))
+      more = std::max(more, step);
+    same->access.bytes = std::max(same->access.bytes, *away + access->bytes);
+    // Of other points at the same place, or of points that slide.
+    bool isMoved = access->offset != same->access.offset;
+    same->access.share = isMoved ? std::max(same->access.share, access->share)
+                                 : std::min(same->access.share + access->share, 1.0);
   }
   return footprints;
 }
@@ -105,7 +127,7 @@ double sectorsOf(const std::vector<int64_t> &extents, const BlockOrder &order,
   for (int64_t extent : extents)
     all *= static_cast<double>(extent);
   for (const Footprint &footprint : footprints)
-    sectors += sectorsOf(footprint, box);
+    sectors += footprint.access.share * sectorsOf(footprint, box);
   return sectors * std::max(all / static_cast<double>(points), 1.0);
 }
 
@@ -120,7 +142,7 @@ BlockOrder lineByLine(const std::vector<int64_t> &extents) {
 
 double sectorsOf(const std::vector<int64_t> &extents, const BlockOrder &order,
                  const std::vector<BlockAccess> &accesses, int64_t points) {
-  return sectorsOf(extents, order, footprintsOf(accesses), points);
+  return sectorsOf(extents, order, footprintsOf(extents, accesses), points);
 }
 
 // Lines of so many points as a block has, or few blocks have; else of a part of them, so that blocks side by side have
@@ -142,7 +164,7 @@ BlockOrder blockOrder(const std::vector<int64_t> &extents, const std::vector<Blo
   BlockOrder found = lineByLine(extents);
   if (extents.size() < 2)
     return found;
-  std::vector<Footprint> footprints = footprintsOf(accesses);
+  std::vector<Footprint> footprints = footprintsOf(extents, accesses);
   double most = kWorth * sectorsOf(extents, found, footprints, points);
   int64_t itemBytes = 1;
   for (const BlockAccess &access : accesses)

@@ -24,6 +24,7 @@ struct BlockAccess {
     int64_t count = 1, stride = 0;
   };
   std::vector<Term> terms = {};
+  double share = 1; // of the points, which all others go without
 };
 
 // Of a point's number: it counts `size` points of a loop that are each `step` from the one before. A loop has one digit

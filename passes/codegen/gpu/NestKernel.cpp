@@ -1,7 +1,7 @@
 // Kernels whose outputs are functions of an index, for a GPU.
 //
 //   elements   a thread has an element of each output, or as many side by side as one access moves; of pieces
-//              that rows are made of a block has all, of some rows, one piece after the other
+//              that share something blocks may have several (PieceBlocks.cpp)
 //   rows       a block has some of them, which stay in shared memory (RowKernel.cpp); of rows that find
 //              no room there a block has one: what depends on the row alone comes first, of which it
 //              computes sums together (BlockSum.h), then its elements
@@ -16,7 +16,6 @@
 #include "passes/codegen/gpu/RowTeams.h"
 #include "passes/codegen/kernel/NestParts.h"
 #include "passes/codegen/kernel/OutputNests.h"
-#include "passes/codegen/kernel/TurnedLoads.h"
 
 #include "dialects/stablehlo/TensorTypes.h"
 #include "llvm/ADT/STLExtras.h"
@@ -108,17 +107,8 @@ private:
   void takeSpace(Emitter &e);
   bool emitPart();
   bool isOfSums();
-  bool isOfElements();
   void emitElements();
   void emitRows();
-  // Pieces that lie side by side in each point of the first loops.
-  struct Pieces {
-    unsigned outer = 0;    // loops
-    int64_t together = 0;  // points of a block; 0: pieces have blocks of their own
-    BlockOrder order = {}; // of these; none: the loops are not the same ones for all pieces
-  };
-  std::optional<Pieces> piecesOf(llvm::ArrayRef<Box> parts);
-  void emitPiece(const Pieces &pieces);
   void emitRowValues(Emitter &e);
   // The loops of a block, and those of its threads.
   llvm::ArrayRef<unsigned> outer() const {
@@ -144,87 +134,9 @@ bool Nest::emit() {
   std::vector<Box> parts = boxesOf(*this);
   if (parts.empty() || keepsRows)
     return emitPart();
-  std::optional<Pieces> pieces = piecesOf(parts);
-  int64_t first = function.launch.blocks;
-  for (const Box &box : parts) {
-    if (!rebuild(box))
-      return false;
-    if (pieces) {
-      function.launch.blocks = first; // which all of them have
-      emitPiece(*pieces);
-    } else if (!emitPart()) {
-      return false;
-    }
-  }
-  return true;
-}
-
-// Whether each element is a thread's work alone, read where it is written.
-bool Nest::isOfElements() {
-  std::vector<Node *> live = Graph::reachable(rootNodes());
-  auto groups = collapseLoops(g->graph, dims, live, stores());
-  constexpr int64_t leastTurned = 2; // elements of a line, as TurnedKernel.cpp has it
-  return !takesRows() && llvm::none_of(live, [](Node *node) { return node->op == Op::Reduced; }) &&
-         !turnedLoads(g->graph, groups, live, /*isCut=*/false, leastTurned);
-}
-
-std::optional<Nest::Pieces> Nest::piecesOf(llvm::ArrayRef<Box> parts) {
-  Pieces pieces;
-  auto isWhole = [&](const Box &box) { return box[pieces.outer] == parts[0][pieces.outer]; };
-  while (pieces.outer < dims.size() && llvm::all_of(parts, isWhole))
-    ++pieces.outer;
-  std::vector<int64_t> items;
-  int64_t rows = 1;
-  std::vector<BlockAccess> accesses;
-  std::optional<llvm::SmallVector<LoopGroup>> ofRows; // of all
-  bool areSame = true;
-  for (const Box &box : parts) {
-    if (pieces.outer == 0 || !rebuild(box) || !isOfElements())
-      return std::nullopt;
-    std::vector<Node *> live = Graph::reachable(rootNodes());
-    llvm::ArrayRef<unsigned> loops = dims;
-    auto groups = collapseLoops(g->graph, loops.drop_front(pieces.outer), live, stores());
-    items.push_back(itemsOf(g->graph, groups, lanesOfRow(*this, groups, live)));
-    rows = pointsOf(g->graph, loops.take_front(pieces.outer));
-    auto own = collapseLoops(g->graph, loops.take_front(pieces.outer), live, stores());
-    areSame &= !ofRows || own == *ofRows;
-    ofRows = own;
-    llvm::append_range(accesses, accessesOf(*this, live, own, 1));
-  }
-  pieces.together = rowsWithPieces(rows, items, function.launch.threads);
-  if (pieces.together && areSame)
-    pieces.order = blockOrder(itemsOfEach(g->graph, *ofRows, 1), accesses, pieces.together);
-  return pieces.together ? std::optional(pieces) : std::nullopt;
-}
-
-void Nest::emitPiece(const Pieces &pieces) {
-  Emitter e = function.emitter(g->graph);
-  e.live = Graph::reachable(rootNodes());
-  llvm::ArrayRef<unsigned> loops = dims;
-  auto ofRows = collapseLoops(g->graph, loops.take_front(pieces.outer), e.live, stores());
-  auto groups = collapseLoops(g->graph, loops.drop_front(pieces.outer), e.live, stores());
-  int64_t lanes = lanesOfRow(*this, groups, e.live), items = itemsOf(g->graph, groups, lanes);
-  int64_t rows = itemsOf(g->graph, ofRows, 1), together = pieces.together;
-  function.addBlocks(llvm::divideCeil(rows, together), [&](Value block, llvm::Instruction *before) {
-    e.openBody(before);
-    Value first = e.b.CreateNSWMul(block, e.i64(together));
-    Value item = e.openLoop(function.thread, e.i64(together * items), function.launch.threads,
-                            /*mayBeEmpty=*/true);
-    Value row = e.b.CreateNSWAdd(first, e.b.CreateUDiv(item, e.i64(items)));
-    if (rows % together)
-      e.openIf(e.b.CreateICmpSLT(row, e.i64(rows)));
-    if (pieces.order.empty())
-      openItem(e, ofRows, row, 1);
-    else
-      openItem(e, ofRows, pieces.order, row, 1);
-    openItem(e, groups, e.b.CreateURem(item, e.i64(items)), lanes);
-    emitRoots(function, *this, e, /*ofRows=*/false);
-    closeItem(e);
-    closeItem(e);
-    if (rows % together)
-      e.closeLoop();
-    e.closeLoop();
-  });
+  if (emitPieces(function, *this, parts))
+    return true;
+  return llvm::all_of(parts, [&](const Box &box) { return rebuild(box) && emitPart(); });
 }
 
 // Whether the nest has one element for each row, in the rows' order: results of one fold.

@@ -74,6 +74,26 @@ TEST(GpuDivisionTest, BlocksHaveLinesThatWindowsSlideOver) {
   EXPECT_EQ(sectorsOf({64, 32}, order, accesses, 256), 8 * 4 * (32 + 35));
 }
 
+TEST(GpuDivisionTest, BlocksHavePiecesThatReadTheSame) {
+  // y[0, j] and y[1, j] of x[j] and x[64 * 256 + j], each a half of the points: both of some j together.
+  int64_t half = int64_t(64) * 256;
+  std::vector<BlockAccess> accesses{{9, 0, 16, {4 * half, 16}}};
+  for (int64_t offset : {int64_t(0), 4 * half})
+    for (int piece = 0; piece < 2; ++piece)
+      accesses.push_back(
+          {.array = 0, .offset = offset, .bytes = 16, .strides = {0, 16}, .share = 0.5});
+  BlockOrder order = blockOrder({2, half / 4}, accesses, 256);
+  EXPECT_EQ(order, (BlockOrder{{1, half / 4 / 128, 128}, {0, 2, 1}, {1, 128, 1}}));
+  EXPECT_EQ(sectorsOf({2, half / 4}, order, accesses, 256), 4 * half * 4 / 32);
+  // What one piece alone reads counts for its points.
+  std::vector<BlockAccess> apart{{9, 0, 16, {4 * half, 16}}};
+  for (int piece = 0; piece < 2; ++piece)
+    apart.push_back({.array = piece, .bytes = 16, .strides = {0, 16}, .share = 0.5});
+  BlockOrder lines = lineByLine({2, half / 4});
+  EXPECT_EQ(blockOrder({2, half / 4}, apart, 256), lines);
+  EXPECT_EQ(sectorsOf({2, half / 4}, lines, apart, 256), 4 * half * 4 / 32);
+}
+
 TEST(GpuDivisionTest, ABlockHasAllPiecesOfShortRows) {
   EXPECT_EQ(rowsWithPieces(1024, {1, 1}, 256), 256);
   EXPECT_EQ(rowsWithPieces(1024, {30, 2}, 256), 8);
