@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace tessera::codegen::gpu {
@@ -24,7 +25,8 @@ struct BlockAccess {
     int64_t count = 1, stride = 0;
   };
   std::vector<Term> terms = {};
-  double share = 1; // of the points, which all others go without
+  // Of each loop the points [first, second) that make it; none: all do.
+  std::vector<std::pair<int64_t, int64_t>> within = {};
 };
 
 // Of a point's number: it counts `size` points of a loop that are each `step` from the one before. A loop has one digit
@@ -46,5 +48,10 @@ BlockOrder blockOrder(const std::vector<int64_t> &extents, const std::vector<Blo
 // Sectors that all blocks of it move together.
 double sectorsOf(const std::vector<int64_t> &extents, const BlockOrder &order,
                  const std::vector<BlockAccess> &accesses, int64_t points);
+
+// How many threads a block has, `threads` of a point each or, where points read the same that many blocks would read
+// else, twice as many and so on, up to `most`.
+int64_t blockThreads(const std::vector<int64_t> &extents, const std::vector<BlockAccess> &accesses,
+                     int64_t threads, int64_t most);
 
 } // namespace tessera::codegen::gpu

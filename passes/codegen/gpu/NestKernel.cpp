@@ -35,6 +35,23 @@ void emitRoots(EntryFunction &function, const NestGraph &nest, Emitter &e, bool 
     e.store(function.outputBuffer(root->output), root->kind, root->offset, re, im);
 }
 
+// Of bytes that are computed from a vector of numbers that lines share (a mask of positions) as many as one access moves,
+// though the vector takes several: all lines of a block read it.
+static int64_t widestOfBytes(llvm::ArrayRef<Node *> ofElements, llvm::ArrayRef<LoopGroup> groups,
+                             int64_t widest) {
+  DimSet innermost = setOf(groups.back());
+  auto isShared = [&](Node *node) {
+    return llvm::any_of(groups.drop_back(),
+                        [&](const LoopGroup &group) { return !(node->deps & setOf(group)); });
+  };
+  constexpr int64_t kMostAccesses = 4;
+  bool areBytes = llvm::all_of(ofElements, [&](Node *node) {
+    return node->op != Op::Load || !(node->deps & innermost) || byteSize(node->kind) == 1 ||
+           isShared(node);
+  });
+  return areBytes && widest <= kMostAccesses ? 1 : widest;
+}
+
 int64_t lanesOfRow(const NestGraph &nest, llvm::ArrayRef<LoopGroup> groups,
                    llvm::ArrayRef<Node *> live) {
   if (groups.empty())
@@ -54,7 +71,7 @@ int64_t lanesOfRow(const NestGraph &nest, llvm::ArrayRef<LoopGroup> groups,
   std::optional<int64_t> read = widestRun(ofElements, innermost);
   if (!read)
     return 1;
-  int64_t widest = *read;
+  int64_t widest = widestOfBytes(ofElements, groups, *read);
   for (const Root &root : nest.roots) {
     if (root.isOfRow)
       continue;
@@ -69,6 +86,7 @@ int64_t lanesOfRow(const NestGraph &nest, llvm::ArrayRef<LoopGroup> groups,
 namespace {
 
 constexpr int64_t kMostRowBytes = 46 << 10; // beside the sums
+constexpr int64_t kMostThreads = 512;       // of elements: each has 128 registers still
 
 // A loop that is split, as for a reshape, is cut at its outermost part, where an index of all parts comes to a piece of
 // a concatenation: comparisons by points would be left, and nothing that lies across the results could be turned.
@@ -108,6 +126,8 @@ private:
   bool emitPart();
   bool isOfSums();
   void emitElements();
+  bool isAlone() const;
+  void takeThreads(int64_t threads);
   void emitRows();
   void emitRowValues(Emitter &e);
   // The loops of a block, and those of its threads.
@@ -118,6 +138,7 @@ private:
 
   EntryFunction &function;
   const bool update;
+  bool isWhole = false;     // no part of it
   bool keepsRows = false;   // in shared memory, not cut into boxes
   Value sumSpace = nullptr; // in shared memory
   int64_t sumBytes = 0;
@@ -132,7 +153,8 @@ bool Nest::emit() {
     return false;
   wishCuts(g->graph, rootNodes());
   std::vector<Box> parts = boxesOf(*this);
-  if (parts.empty() || keepsRows)
+  isWhole = parts.empty();
+  if (isWhole || keepsRows)
     return emitPart();
   if (emitPieces(function, *this, parts))
     return true;
@@ -238,13 +260,32 @@ bool Nest::isOfSums() {
   });
 }
 
+// Whether nothing else is emitted for the kernel.
+bool Nest::isAlone() const {
+  bool isUpdated = llvm::any_of(llvm::seq<unsigned>(kernel.outputs().size()), [&](unsigned output) {
+    return updatedInput(kernel, output).has_value();
+  });
+  return !isUpdated && isWhole && roots.size() == kernel.outputs().size();
+}
+
+// Registers that they have are fewer, which the code says.
+void Nest::takeThreads(int64_t threads) {
+  if (threads == function.launch.threads)
+    return;
+  function.launch.threads = threads;
+  function.function->addFnAttr("nvvm.maxntid", std::to_string(threads));
+}
+
 void Nest::emitElements() {
   Emitter e = function.emitter(g->graph);
   e.live = Graph::reachable(rootNodes());
   auto groups = collapseLoops(g->graph, dims, e.live, stores());
   int64_t lanes = lanesOfRow(*this, groups, e.live), items = itemsOf(g->graph, groups, lanes);
-  BlockOrder order = blockOrder(itemsOfEach(g->graph, groups, lanes),
-                                accessesOf(*this, e.live, groups, lanes), function.launch.threads);
+  std::vector<int64_t> extents = itemsOfEach(g->graph, groups, lanes);
+  std::vector<BlockAccess> accesses = accessesOf(*this, e.live, groups, lanes);
+  if (isAlone())
+    takeThreads(blockThreads(extents, accesses, function.launch.threads, kMostThreads));
+  BlockOrder order = blockOrder(extents, accesses, function.launch.threads);
   function.addBlocks(
       blocksFor(items, function.launch), [&](Value block, llvm::Instruction *before) {
         llvm::IRBuilder<> b(before);

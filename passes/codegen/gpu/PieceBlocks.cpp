@@ -7,7 +7,7 @@
 //              out[0] = x[0], out[i] = x[i] + x[i - 1]      the first point comes with those after it
 #include "passes/codegen/gpu/Items.h"
 #include "passes/codegen/gpu/NestRoots.h"
-#include "passes/codegen/kernel/TurnedLoads.h"
+#include "passes/codegen/gpu/TurnedValues.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
@@ -47,11 +47,13 @@ struct Points {
 
 // Whether each element is a thread's work alone, read where it is written.
 static bool isOfElements(const Piece &piece) {
-  constexpr int64_t leastTurned = 2; // elements of a line, as TurnedKernel.cpp has it
-  return !piece.nest.takesRows() &&
-         llvm::none_of(piece.live, [](Node *node) { return node->op == Op::Reduced; }) &&
-         !turnedLoads(piece.nest.g->graph, piece.groupsOf(piece.nest.dims), piece.live,
-                      /*isCut=*/false, leastTurned);
+  constexpr int64_t mostTerms = 15; // that no block adds up together (NestKernel.cpp)
+  const Graph &graph = piece.nest.g->graph;
+  auto isOfThread = [&](Node *node) {
+    return node->op != Op::Reduced || pointsOf(graph, node->reduction->dims) <= mostTerms;
+  };
+  return !piece.nest.takesRows() && llvm::all_of(piece.live, isOfThread) &&
+         !turnedValues(piece.nest, piece.groupsOf(piece.nest.dims), piece.live);
 }
 
 static std::optional<std::vector<Piece>> piecesOf(const NestGraph &nest,
@@ -156,24 +158,42 @@ static std::vector<int64_t> wholeExtents(const Graph &graph, llvm::ArrayRef<Loop
   return extents;
 }
 
-// What a point of any piece reads and writes, on the average.
+// What points read and write, each of its piece.
 static std::vector<BlockAccess> accessesOfAll(llvm::ArrayRef<Piece> pieces, const Points &points) {
-  int64_t all = 0;
-  auto sizeOf = [&](const Piece &piece) { return itemsOf(piece.nest.g->graph, points.groups, 1); };
-  for (const Piece &piece : pieces)
-    all += sizeOf(piece);
   std::vector<BlockAccess> accesses;
-  for (const Piece &piece : pieces)
+  for (const Piece &piece : pieces) {
+    std::vector<std::pair<int64_t, int64_t>> within;
+    for (const LoopGroup &group : points.groups) {
+      auto [low, high] = boundsOf(piece.nest.g->graph, group);
+      int64_t lanes = &group == &points.groups.back() ? points.lanes : 1;
+      within.push_back({low / lanes, high / lanes});
+    }
     for (BlockAccess &access : accessesOf(piece.nest, piece.live, points.groups, points.lanes)) {
-      access.share = static_cast<double>(sizeOf(piece)) / static_cast<double>(all);
+      access.within = within;
       accesses.push_back(std::move(access));
     }
+  }
   return accesses;
+}
+
+// Whether a thread's elements are one access of each result.
+static bool storesAtOnce(const Piece &piece, llvm::ArrayRef<LoopGroup> groups, int64_t lanes) {
+  const Graph &graph = piece.nest.g->graph;
+  return llvm::all_of(piece.nest.roots, [&](const Root &root) {
+    int64_t begin = root.offset->constant;
+    for (const LoopGroup &group : groups) {
+      int64_t stride = root.offset->coefficient(group.back());
+      if (&group != &groups.back() && stride % lanes)
+        return false;
+      begin += boundsOf(graph, group).first * stride;
+    }
+    return begin % lanes == 0;
+  });
 }
 
 // Where that takes fewer sectors than pieces with blocks of their own, and leaves the largest as many elements a thread.
 static std::optional<Points> pointsOf(llvm::ArrayRef<Piece> pieces, int64_t threads) {
-  constexpr double kWorth = 0.95;
+  constexpr double kWorth = 0.98;
   Points points{commonGroups(pieces), kAccessBytes, {}};
   if (points.groups.empty())
     return std::nullopt;
@@ -188,7 +208,7 @@ static std::optional<Points> pointsOf(llvm::ArrayRef<Piece> pieces, int64_t thre
     apart += sectorsOf(items, blockOrder(items, accesses, threads), accesses, threads);
     if (int64_t size = itemsOf(graph, own, 1); size > largest) {
       largest = size;
-      lanesOfLargest = lanes;
+      lanesOfLargest = storesAtOnce(piece, own, lanes) ? lanes : 1;
     }
     points.lanes = std::min(points.lanes, lanesOfRow(piece.nest, points.groups, piece.live));
     while (boundsOf(graph, points.groups.back()).first % points.lanes)
