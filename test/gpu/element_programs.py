@@ -100,6 +100,24 @@ def windows_over_rows(x, filters, y):
     return sum(shifted), y[:-2, 1:-1] + y[2:, 1:-1] + y[1:-1, :-2] * y[1:-1, 2:]
 
 
+@program((3, 144), (144, 144), dtypes=["int32", "bool"])
+def bytes_of_numbers(positions, mask):
+    """A thread has 16 bytes of a line, whose numbers it reads in four accesses; blocks have lines of two loops."""
+    return (positions[:, :, None] % 3 == positions[:, None, :] % 3) & mask
+
+
+@program((2, 7, 25, 32))
+def larger_blocks(x):
+    """Windows that overlap down and along: a block has 512 threads, the last one not all of them."""
+    return jax.lax.reduce_window(x, -jnp.inf, jax.lax.max, (1, 3, 3, 1), (1, 2, 2, 1), "VALID")
+
+
+@program((64, 34, 30))
+def framed(x):
+    """The edges of images come with what is within."""
+    return jnp.pad(x, ((0, 0), (1, 2), (1, 1)), constant_values=-1)
+
+
 @program((64, 96), dtypes="bfloat16", least=1.05)
 def bf16(x):
     return x * x + jnp.bfloat16(0.3), jnp.tanh(x.astype(jnp.float32))

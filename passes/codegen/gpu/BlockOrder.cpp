@@ -223,6 +223,9 @@ BlockOrder blockOrder(const std::vector<int64_t> &extents, const std::vector<Blo
     return found;
   std::vector<Footprint> footprints = footprintsOf(extents, accesses);
   double most = kWorth * sectorsOf(extents, found, footprints, points);
+  double ofOne = leastSectors(extents, footprints);
+  if (most <= ofOne)
+    return found; // as any order would be
   int64_t itemBytes = 1;
   for (const BlockAccess &access : accesses)
     itemBytes = std::max(itemBytes, std::abs(access.strides.back()));
@@ -279,7 +282,7 @@ BlockOrder blockOrder(const std::vector<int64_t> &extents, const std::vector<Blo
     return least;
   };
   considerAll(/*areTwo=*/false);
-  if (leastOf() > kEnough * leastSectors(extents, footprints))
+  if (leastOf() > kEnough * ofOne)
     considerAll(/*areTwo=*/true);
   double least = leastOf();
   // Of good ones that of the longest lines.
@@ -292,26 +295,22 @@ BlockOrder blockOrder(const std::vector<int64_t> &extents, const std::vector<Blo
   return found;
 }
 
-int64_t blockThreads(const std::vector<int64_t> &extents, const std::vector<BlockAccess> &accesses,
-                     int64_t threads, int64_t most) {
+BlockShape blockShape(const std::vector<int64_t> &extents, const std::vector<BlockAccess> &accesses,
+                      int64_t threads, int64_t most) {
   constexpr double kWorth = 0.95, kEnough = 1.05;
   int64_t points = 1;
   for (int64_t extent : extents)
     points *= extent;
+  BlockShape found{threads, blockOrder(extents, accesses, threads)};
+  if (2 * threads > most || threads >= points)
+    return found;
   std::vector<Footprint> footprints = footprintsOf(extents, accesses);
-  double least = leastSectors(extents, footprints);
-  auto sectorsBy = [&](int64_t each) {
-    return sectorsOf(extents, blockOrder(extents, accesses, each), footprints, each);
-  };
-  for (double sectors = sectorsBy(threads);
-       sectors > kEnough * least && 2 * threads <= most && threads < points;) {
-    double ofLarger = sectorsBy(2 * threads);
-    if (ofLarger > kWorth * sectors)
-      break;
-    sectors = ofLarger;
-    threads *= 2;
-  }
-  return threads;
+  double sectors = sectorsOf(extents, found.order, footprints, threads);
+  if (sectors <= kEnough * leastSectors(extents, footprints))
+    return found;
+  BlockShape larger = blockShape(extents, accesses, 2 * threads, most);
+  double ofLarger = sectorsOf(extents, larger.order, footprints, larger.threads);
+  return ofLarger <= kWorth * sectors ? larger : found;
 }
 
 } // namespace tessera::codegen::gpu

@@ -49,9 +49,14 @@ BlockOrder blockOrder(const std::vector<int64_t> &extents, const std::vector<Blo
 double sectorsOf(const std::vector<int64_t> &extents, const BlockOrder &order,
                  const std::vector<BlockAccess> &accesses, int64_t points);
 
-// How many threads a block has, `threads` of a point each or, where points read the same that many blocks would read
-// else, twice as many and so on, up to `most`.
-int64_t blockThreads(const std::vector<int64_t> &extents, const std::vector<BlockAccess> &accesses,
-                     int64_t threads, int64_t most);
+// Threads of a block, of a point each, and the order.
+struct BlockShape {
+  int64_t threads;
+  BlockOrder order;
+};
+
+// `threads` or, where points read the same that many blocks would read else, twice as many and so on, up to `most`.
+BlockShape blockShape(const std::vector<int64_t> &extents, const std::vector<BlockAccess> &accesses,
+                      int64_t threads, int64_t most);
 
 } // namespace tessera::codegen::gpu

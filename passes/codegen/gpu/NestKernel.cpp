@@ -281,11 +281,10 @@ void Nest::emitElements() {
   e.live = Graph::reachable(rootNodes());
   auto groups = collapseLoops(g->graph, dims, e.live, stores());
   int64_t lanes = lanesOfRow(*this, groups, e.live), items = itemsOf(g->graph, groups, lanes);
-  std::vector<int64_t> extents = itemsOfEach(g->graph, groups, lanes);
-  std::vector<BlockAccess> accesses = accessesOf(*this, e.live, groups, lanes);
-  if (isAlone())
-    takeThreads(blockThreads(extents, accesses, function.launch.threads, kMostThreads));
-  BlockOrder order = blockOrder(extents, accesses, function.launch.threads);
+  auto [threads, order] =
+      blockShape(itemsOfEach(g->graph, groups, lanes), accessesOf(*this, e.live, groups, lanes),
+                 function.launch.threads, isAlone() ? kMostThreads : function.launch.threads);
+  takeThreads(threads);
   function.addBlocks(
       blocksFor(items, function.launch), [&](Value block, llvm::Instruction *before) {
         llvm::IRBuilder<> b(before);

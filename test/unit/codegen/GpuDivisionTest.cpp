@@ -116,11 +116,11 @@ TEST(GpuDivisionTest, BlocksAreLargerWhereTheyWouldReadTheSame) {
   // Windows of 3 x 3 that are two apart, of images of 7 x 24 with 32 channels.
   std::vector<BlockAccess> windows{{0, 0, 4, {21504, 6144, 256, 4}, {{3, 3072}, {3, 128}}},
                                    {1, 0, 4, {4608, 1536, 128, 4}}};
-  EXPECT_EQ(blockThreads({2, 3, 12, 32}, windows, 256, 512), 512);
+  EXPECT_EQ(blockShape({2, 3, 12, 32}, windows, 256, 512).threads, 512);
   // Nothing is shared, or not between blocks; and one block that has all points.
-  EXPECT_EQ(blockThreads({16, 128}, linesWithVectors(512, 3, 0), 256, 512), 256);
-  EXPECT_EQ(blockThreads({16, 128}, linesWithVectors(512, 3, 6), 256, 512), 256);
-  EXPECT_EQ(blockThreads({2, 64, 1}, masks(2), 256, 512), 256);
+  EXPECT_EQ(blockShape({16, 128}, linesWithVectors(512, 3, 0), 256, 512).threads, 256);
+  EXPECT_EQ(blockShape({16, 128}, linesWithVectors(512, 3, 6), 256, 512).threads, 256);
+  EXPECT_EQ(blockShape({2, 64, 1}, masks(2), 256, 512).threads, 256);
 }
 
 TEST(GpuDivisionTest, ABlockHasAllPiecesOfShortRows) {
