@@ -20,7 +20,8 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-EXAMPLES = [os.path.join(HERE, "..", "..", "examples", "char_transformer", "train_step.mlir"), os.path.join(HERE, "pieces.mlir")]
+EXAMPLES = {os.path.join(HERE, "..", "..", "examples", "char_transformer", "train_step.mlir"): 2,
+            os.path.join(HERE, "pieces.mlir"): 64}  # blocks: what two of them both read is seen where both are carried out
 BIN = os.environ.get("TESSERA_BIN", os.path.join(HERE, "..", "..", "build", "bin"))
 BYTES, SECTORS, BANKS = 1.05, 1.1, 1.05
 SLACK = 8  # sectors: at the ends of arrays, and of numbers that a kernel reads beside them
@@ -67,16 +68,16 @@ def row_of(name, count):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", nargs="*", default=EXAMPLES)
+    parser.add_argument("files", nargs="*", default=list(EXAMPLES))
     parser.add_argument("--architecture", default="sm_80")
-    parser.add_argument("--blocks", type=int, default=2)
+    parser.add_argument("--blocks", type=int, help="2, without files as many as the examples need")
     parser.add_argument("--all", action="store_true")
     arguments = parser.parse_args()
     wrong, rows = 0, []
     with tempfile.TemporaryDirectory() as directory:
         for path in arguments.files:
             name = os.path.basename(path).removesuffix(".mlir")
-            counts = counts_of(path, directory, arguments.architecture, arguments.blocks)
+            counts = counts_of(path, directory, arguments.architecture, arguments.blocks or EXAMPLES.get(path, 2))
             if isinstance(counts, str):
                 wrong += 1
                 print(f"{name}: {counts}", flush=True)

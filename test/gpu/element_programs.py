@@ -44,6 +44,14 @@ def pieces_of_rows(x, angles, image, rows):
     return x + turned, jnp.pad(image, ((0, 0), (0, 0), (1, 1), (2, 1))), jnp.concatenate([rows, 2 * rows, rows[:, :5]], axis=1)
 
 
+@program((2, 33, 640), (33, 640), (16,))
+def pieces_that_share(gates, slope, vector):
+    """Gradients of two factors, one behind the other: a block has both of some points, though one piece has a loop less."""
+    curve = jnp.tanh(gates[0])
+    by_vector = (gates[1] - curve).reshape(33, 40, 16) * vector
+    return jnp.concatenate([slope * curve, slope * by_vector.reshape(33, 640)])
+
+
 @program((4, 128, 4, 4), (128,), (8, 64, 16), (8, 16, 64), (5, 6, 35), banks=1.05)
 def pieces_across(image, token, queries, keys, rows):
     """Pieces that lie across the results: an image's places behind a token, heads side by side, and of lines that divide nothing."""
@@ -90,6 +98,24 @@ def windows_over_rows(x, filters, y):
     """Points of a block that read the same rows."""
     shifted = [jnp.pad(x, ((0, 0), (i, 0), (0, 0)))[:, :61] * filters[3 - i] for i in range(4)]
     return sum(shifted), y[:-2, 1:-1] + y[2:, 1:-1] + y[1:-1, :-2] * y[1:-1, 2:]
+
+
+@program((3, 144), (144, 144), dtypes=["int32", "bool"])
+def bytes_of_numbers(positions, mask):
+    """A thread has 16 bytes of a line, whose numbers it reads in four accesses; blocks have lines of two loops."""
+    return (positions[:, :, None] % 3 == positions[:, None, :] % 3) & mask
+
+
+@program((2, 7, 25, 32))
+def larger_blocks(x):
+    """Windows that overlap down and along: a block has 512 threads, the last one not all of them."""
+    return jax.lax.reduce_window(x, -jnp.inf, jax.lax.max, (1, 3, 3, 1), (1, 2, 2, 1), "VALID")
+
+
+@program((64, 34, 30))
+def framed(x):
+    """The edges of images come with what is within."""
+    return jnp.pad(x, ((0, 0), (1, 2), (1, 1)), constant_values=-1)
 
 
 @program((64, 96), dtypes="bfloat16", least=1.05)

@@ -5,8 +5,10 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <numeric>
+#include <optional>
 
 namespace tessera::codegen::gpu {
 
@@ -24,48 +26,116 @@ struct Footprint {
   std::vector<int64_t> more; // steps of each loop that the others are away at most
 };
 
-std::vector<Footprint> footprintsOf(const std::vector<BlockAccess> &accesses) {
+// How many steps of each loop an access is away from another, outer strides first, and what is left of the way. None: there
+// are no points of both at one place.
+std::optional<int64_t> stepsAway(const std::vector<int64_t> &extents, const BlockAccess &access,
+                                 int64_t away, std::vector<int64_t> &steps) {
+  std::vector<size_t> loops(extents.size());
+  std::iota(loops.begin(), loops.end(), 0);
+  auto strideOf = [&](size_t loop) { return std::abs(access.strides[loop]); };
+  llvm::stable_sort(loops, [&](size_t a, size_t b) { return strideOf(a) > strideOf(b); });
+  steps.assign(extents.size(), 0);
+  for (size_t loop : loops) {
+    if (!strideOf(loop))
+      continue;
+    steps[loop] = away / strideOf(loop);
+    away %= strideOf(loop);
+    if (steps[loop] > 0 && steps[loop] >= extents[loop])
+      return std::nullopt;
+  }
+  return away;
+}
+
+bool isAtOnePoint(const BlockAccess &access, size_t loop) {
+  return !access.within.empty() && access.within[loop].second - access.within[loop].first == 1;
+}
+
+// Of a loop that it is at one point of an access may have any stride: those that are asked for.
+BlockAccess withStrides(BlockAccess access, const std::vector<int64_t> &strides) {
+  for (auto [loop, stride] : llvm::enumerate(strides))
+    if (isAtOnePoint(access, loop)) {
+      access.offset += access.within[loop].first * (access.strides[loop] - stride);
+      access.strides[loop] = stride;
+    }
+  return access;
+}
+
+bool haveSameLoops(const BlockAccess &a, const BlockAccess &b) {
+  return a.array == b.array && a.strides == b.strides &&
+         llvm::equal(a.terms, b.terms,
+                     [](auto &x, auto &y) { return x.count == y.count && x.stride == y.stride; });
+}
+
+std::vector<Footprint> footprintsOf(const std::vector<int64_t> &extents,
+                                    const std::vector<BlockAccess> &accesses) {
   std::vector<Footprint> footprints;
-  std::vector<const BlockAccess *> ordered;
+  std::vector<BlockAccess> ordered;
   for (const BlockAccess &access : accesses)
-    ordered.push_back(&access);
-  llvm::stable_sort(ordered, [](auto *a, auto *b) { return a->offset < b->offset; });
-  for (const BlockAccess *access : ordered) {
-    auto same = std::find_if(footprints.begin(), footprints.end(), [&](const Footprint &other) {
-      auto isSame = [](auto &a, auto &b) { return a.count == b.count && a.stride == b.stride; };
-      return other.access.array == access->array && other.access.strides == access->strides &&
-             std::equal(other.access.terms.begin(), other.access.terms.end(), access->terms.begin(),
-                        access->terms.end(), isSame);
+    ordered.push_back(withStrides(access, std::vector<int64_t>(extents.size())));
+  // Those at one point of a loop come last: with the strides of others, where they read the same.
+  llvm::stable_sort(ordered, [&](const BlockAccess &a, const BlockAccess &b) {
+    auto pointsOf = [&](const BlockAccess &access) {
+      return llvm::count_if(llvm::seq<size_t>(extents.size()),
+                            [&](size_t loop) { return isAtOnePoint(access, loop); });
+    };
+    return std::pair(pointsOf(a), a.offset) < std::pair(pointsOf(b), b.offset);
+  });
+  for (const BlockAccess &each : ordered) {
+    std::optional<int64_t> away;
+    std::vector<int64_t> steps;
+    auto same = llvm::find_if(footprints, [&](const Footprint &other) {
+      BlockAccess like = withStrides(each, other.access.strides);
+      if (!haveSameLoops(like, other.access))
+        return false;
+      away = stepsAway(extents, like, std::abs(like.offset - other.access.offset), steps);
+      return away.has_value();
     });
+    const BlockAccess *access = &each;
     if (same == footprints.end()) {
       footprints.push_back({*access, std::vector<int64_t>(access->strides.size())});
       continue;
     }
-    int64_t away = access->offset - same->access.offset;
-    std::vector<size_t> loops(access->strides.size());
-    std::iota(loops.begin(), loops.end(), 0);
-    auto strideOf = [&](size_t loop) { return std::abs(access->strides[loop]); };
-    llvm::stable_sort(loops, [&](size_t a, size_t b) { return strideOf(a) > strideOf(b); });
-    for (size_t loop : loops) {
-      if (!strideOf(loop))
-        continue;
-      same->more[loop] = std::max(same->more[loop], away / strideOf(loop));
-      away %= strideOf(loop);
-    }
-    same->access.bytes = std::max(same->access.bytes, away + access->bytes);
+    for (auto [more, step] : llvm::zip_equal(same->more, steps))
+      more = std::max(more, step);
+    same->access.bytes = std::max(same->access.bytes, *away + access->bytes);
+    for (auto [all, own] : llvm::zip(same->access.within, access->within))
+      all = {std::min(all.first, own.first), std::max(all.second, own.second)};
+    if (access->within.empty())
+      same->access.within.clear();
   }
   return footprints;
 }
 
+// Of points that only a part of a loop has, those of one block that has some of them, `count` of the loop; and how many
+// of the blocks do.
+struct Part {
+  double count, blocks;
+};
+
+Part partOf(const BlockAccess &access, size_t loop, int64_t extent, double count) {
+  if (access.within.empty())
+    return {count, 1};
+  auto points = static_cast<double>(access.within[loop].second - access.within[loop].first);
+  if (points == static_cast<double>(extent))
+    return {count, 1};
+  double blocks = std::ceil(points / count);
+  return {points / blocks, std::min(blocks * count / static_cast<double>(extent), 1.0)};
+}
+
 // Of a block that has so many points of each loop.
-double sectorsOf(const Footprint &footprint, const std::vector<double> &box) {
+double sectorsOf(const Footprint &footprint, const std::vector<int64_t> &extents,
+                 const std::vector<double> &box) {
   const BlockAccess &access = footprint.access;
   std::vector<Steps> steps;
   for (auto [count, stride] : access.terms)
     steps.push_back({std::abs(stride), static_cast<double>(count)});
-  for (size_t loop = 0; loop < box.size(); ++loop)
+  double blocks = 1;
+  for (size_t loop = 0; loop < box.size(); ++loop) {
+    Part part = partOf(access, loop, extents[loop], box[loop]);
     steps.push_back(
-        {std::abs(access.strides[loop]), box[loop] + static_cast<double>(footprint.more[loop])});
+        {std::abs(access.strides[loop]), part.count + static_cast<double>(footprint.more[loop])});
+    blocks *= part.blocks;
+  }
   llvm::stable_sort(steps, [](auto &a, auto &b) { return a.stride < b.stride; });
   auto run = static_cast<double>(access.bytes);
   std::vector<Steps> lines; // of runs
@@ -89,7 +159,7 @@ double sectorsOf(const Footprint &footprint, const std::vector<double> &box) {
   double sectors = (run + static_cast<double>(kSectorBytes - begins)) / kSectorBytes;
   for (const Steps &each : lines)
     sectors *= each.count;
-  return sectors;
+  return sectors * blocks;
 }
 
 double sectorsOf(const std::vector<int64_t> &extents, const BlockOrder &order,
@@ -105,7 +175,7 @@ double sectorsOf(const std::vector<int64_t> &extents, const BlockOrder &order,
   for (int64_t extent : extents)
     all *= static_cast<double>(extent);
   for (const Footprint &footprint : footprints)
-    sectors += sectorsOf(footprint, box);
+    sectors += sectorsOf(footprint, extents, box);
   return sectors * std::max(all / static_cast<double>(points), 1.0);
 }
 
@@ -120,7 +190,16 @@ BlockOrder lineByLine(const std::vector<int64_t> &extents) {
 
 double sectorsOf(const std::vector<int64_t> &extents, const BlockOrder &order,
                  const std::vector<BlockAccess> &accesses, int64_t points) {
-  return sectorsOf(extents, order, footprintsOf(accesses), points);
+  return sectorsOf(extents, order, footprintsOf(extents, accesses), points);
+}
+
+// Of a block that has all points.
+static double leastSectors(const std::vector<int64_t> &extents,
+                           const std::vector<Footprint> &footprints) {
+  int64_t points = 1;
+  for (int64_t extent : extents)
+    points *= extent;
+  return sectorsOf(extents, lineByLine(extents), footprints, points);
 }
 
 // Lines of so many points as a block has, or few blocks have; else of a part of them, so that blocks side by side have
@@ -137,13 +216,16 @@ static int64_t linesTogether(int64_t lines, int64_t ofBlock) {
 // A loop is cut into parts, of which some points of a loop around it come together.
 BlockOrder blockOrder(const std::vector<int64_t> &extents, const std::vector<BlockAccess> &accesses,
                       int64_t points) {
-  constexpr double kWorth = 0.95, kGood = 1.03;
-  constexpr int64_t kLineBytes = 128; // that threads side by side have at least
+  constexpr double kWorth = 0.97, kGood = 1.03, kEnough = 1.05;
+  constexpr int64_t kLineBytes = 96; // that threads side by side have at least
   BlockOrder found = lineByLine(extents);
   if (extents.size() < 2)
     return found;
-  std::vector<Footprint> footprints = footprintsOf(accesses);
+  std::vector<Footprint> footprints = footprintsOf(extents, accesses);
   double most = kWorth * sectorsOf(extents, found, footprints, points);
+  double ofOne = leastSectors(extents, footprints);
+  if (most <= ofOne)
+    return found; // as any order would be
   int64_t itemBytes = 1;
   for (const BlockAccess &access : accesses)
     itemBytes = std::max(itemBytes, std::abs(access.strides.back()));
@@ -153,36 +235,56 @@ BlockOrder blockOrder(const std::vector<int64_t> &extents, const std::vector<Blo
     int64_t width;
   };
   std::vector<Candidate> candidates;
-  auto consider = [&](unsigned loop, unsigned cut, int64_t part, int64_t width) {
-    int64_t lines = linesTogether(extents[loop], points / width);
-    BlockOrder order;
+  // Of one loop lines come together, or of two: of the inner one all.
+  auto consider = [&](unsigned loop, std::optional<unsigned> whole, unsigned cut, int64_t part,
+                      int64_t width) {
+    int64_t ofWhole = whole ? extents[*whole] : 1;
+    int64_t lines = linesTogether(extents[loop], points / (width * ofWhole));
+    BlockOrder inside{{loop, lines, 1}, {cut, part, 1}}, order;
+    if (whole)
+      inside.insert(inside.begin() + 1, {*whole, ofWhole, 1});
     for (const Digit &digit : lineByLine(extents)) {
       if (digit.loop == loop && lines < digit.size)
         order.push_back({loop, digit.size / lines, lines});
-      else if (digit.loop == cut)
-        order.insert(order.end(),
-                     {{cut, digit.size / part, part}, {loop, lines, 1}, {cut, part, 1}});
-      else if (digit.loop != loop)
+      else if (digit.loop == cut && part < digit.size)
+        order.push_back({cut, digit.size / part, part});
+      else if (digit.loop != loop && digit.loop != whole && digit.loop != cut)
         order.push_back(digit);
+      if (digit.loop == cut)
+        llvm::append_range(order, inside);
     }
     double sectors = sectorsOf(extents, order, footprints, points);
     if (sectors < most)
       candidates.push_back({std::move(order), sectors, width});
   };
-  int64_t inside = 1; // points of the loops within the one that is cut
-  for (auto cut = static_cast<unsigned>(extents.size() - 1); cut > 0; inside *= extents[cut--])
-    for (int64_t part = 1; part < extents[cut] && extents[cut] % part == 0; part *= 2) {
-      int64_t width = part * inside;
-      if (width >= points)
-        break;
-      if (width * itemBytes < kLineBytes)
-        continue;
-      for (unsigned loop = 0; loop < cut; ++loop)
-        consider(loop, cut, part, width);
-    }
-  double least = most;
-  for (const Candidate &candidate : candidates)
-    least = std::min(least, candidate.sectors);
+  auto considerAll = [&](bool areTwo) {
+    int64_t inside = 1; // points of the loops within the one that is cut
+    for (auto cut = static_cast<unsigned>(extents.size() - 1); cut > 0; inside *= extents[cut--])
+      for (int64_t part = 1; part < extents[cut] && extents[cut] % part == 0; part *= 2) {
+        int64_t width = part * inside;
+        if (width >= points)
+          break;
+        if (width * itemBytes < kLineBytes)
+          continue;
+        for (unsigned loop = 0; loop < cut; ++loop) {
+          if (!areTwo)
+            consider(loop, std::nullopt, cut, part, width);
+          for (unsigned whole = 0; areTwo && whole < cut; ++whole)
+            if (whole != loop && width * extents[whole] < points)
+              consider(loop, whole, cut, part, width);
+        }
+      }
+  };
+  auto leastOf = [&] {
+    double least = most;
+    for (const Candidate &candidate : candidates)
+      least = std::min(least, candidate.sectors);
+    return least;
+  };
+  considerAll(/*areTwo=*/false);
+  if (leastOf() > kEnough * ofOne)
+    considerAll(/*areTwo=*/true);
+  double least = leastOf();
   // Of good ones that of the longest lines.
   int64_t width = 0;
   for (Candidate &candidate : candidates)
@@ -191,6 +293,24 @@ BlockOrder blockOrder(const std::vector<int64_t> &extents, const std::vector<Blo
       found = std::move(candidate.order);
     }
   return found;
+}
+
+BlockShape blockShape(const std::vector<int64_t> &extents, const std::vector<BlockAccess> &accesses,
+                      int64_t threads, int64_t most) {
+  constexpr double kWorth = 0.95, kEnough = 1.05;
+  int64_t points = 1;
+  for (int64_t extent : extents)
+    points *= extent;
+  BlockShape found{threads, blockOrder(extents, accesses, threads)};
+  if (2 * threads > most || threads >= points)
+    return found;
+  std::vector<Footprint> footprints = footprintsOf(extents, accesses);
+  double sectors = sectorsOf(extents, found.order, footprints, threads);
+  if (sectors <= kEnough * leastSectors(extents, footprints))
+    return found;
+  BlockShape larger = blockShape(extents, accesses, 2 * threads, most);
+  double ofLarger = sectorsOf(extents, larger.order, footprints, larger.threads);
+  return ofLarger <= kWorth * sectors ? larger : found;
 }
 
 } // namespace tessera::codegen::gpu

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace tessera::codegen::gpu {
@@ -24,6 +25,8 @@ struct BlockAccess {
     int64_t count = 1, stride = 0;
   };
   std::vector<Term> terms = {};
+  // Of each loop the points [first, second) that make it; none: all do.
+  std::vector<std::pair<int64_t, int64_t>> within = {};
 };
 
 // Of a point's number: it counts `size` points of a loop that are each `step` from the one before. A loop has one digit
@@ -45,5 +48,15 @@ BlockOrder blockOrder(const std::vector<int64_t> &extents, const std::vector<Blo
 // Sectors that all blocks of it move together.
 double sectorsOf(const std::vector<int64_t> &extents, const BlockOrder &order,
                  const std::vector<BlockAccess> &accesses, int64_t points);
+
+// Threads of a block, of a point each, and the order.
+struct BlockShape {
+  int64_t threads;
+  BlockOrder order;
+};
+
+// `threads` or, where points read the same that many blocks would read else, twice as many and so on, up to `most`.
+BlockShape blockShape(const std::vector<int64_t> &extents, const std::vector<BlockAccess> &accesses,
+                      int64_t threads, int64_t most);
 
 } // namespace tessera::codegen::gpu

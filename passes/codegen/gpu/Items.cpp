@@ -27,35 +27,56 @@ void openItem(Emitter &e, llvm::ArrayRef<LoopGroup> groups, Value number, int64_
   openItem(e, groups, lineByLine(itemsOfEach(e.graph, groups, lanes)), number, lanes);
 }
 
-void openItem(Emitter &e, llvm::ArrayRef<LoopGroup> groups, const BlockOrder &order, Value number,
-              int64_t lanes) {
+static int64_t loopsOf(const BlockOrder &order) {
+  unsigned loops = 0;
+  for (const Digit &digit : order)
+    loops = std::max(loops, digit.loop + 1);
+  return loops;
+}
+
+llvm::SmallVector<Value> placesOf(llvm::IRBuilder<> &b, const BlockOrder &order, Value number,
+                                  int64_t lanes) {
+  int64_t items = 1, loops = loopsOf(order);
+  for (const Digit &digit : order)
+    items *= digit.size;
   // Half the digits divide much faster.
-  bool isSmall = itemsOf(e.graph, groups, lanes) < INT32_MAX && order.size() > 1;
-  Value rest = isSmall ? e.b.CreateTrunc(number, e.b.getInt32Ty()) : number;
+  bool isSmall = items < INT32_MAX && order.size() > 1;
+  Value rest = isSmall ? b.CreateTrunc(number, b.getInt32Ty()) : number;
   auto constant = [&](int64_t value) { return llvm::ConstantInt::get(rest->getType(), value); };
-  llvm::SmallVector<Value> places(groups.size());
-  e.openBlock();
+  llvm::SmallVector<Value> places(loops);
   for (const Digit &digit : llvm::reverse(order)) {
     bool isOutermost = &digit == &order.front();
-    Value at = isOutermost ? rest : e.b.CreateURem(rest, constant(digit.size));
+    Value at = isOutermost ? rest : b.CreateURem(rest, constant(digit.size));
     if (!isOutermost)
-      rest = e.b.CreateUDiv(rest, constant(digit.size));
-    int64_t step = digit.step * (digit.loop + 1 == groups.size() ? lanes : 1);
-    at = e.b.CreateZExt(at, e.b.getInt64Ty());
+      rest = b.CreateUDiv(rest, constant(digit.size));
+    int64_t step = digit.step * (digit.loop + 1 == loops ? lanes : 1);
+    at = b.CreateZExt(at, b.getInt64Ty());
     if (step > 1)
-      at = e.b.CreateNSWMul(at, e.i64(step));
+      at = b.CreateNSWMul(at, b.getInt64(step));
     Value &place = places[digit.loop];
-    place = place ? e.b.CreateNSWAdd(place, at) : at;
+    place = place ? b.CreateNSWAdd(place, at) : at;
   }
-  for (auto [group, place] : llvm::zip_equal(groups, places)) {
-    if (int64_t low = boundsOf(e.graph, group).first)
-      place = e.b.CreateNSWAdd(place, e.i64(low));
+  return places;
+}
+
+void openPlaces(Emitter &e, llvm::ArrayRef<LoopGroup> groups, llvm::ArrayRef<Value> places,
+                int64_t lanes) {
+  e.openBlock();
+  for (auto [group, place] : llvm::zip_equal(groups, places))
     if (&group != &groups.back())
       e.bindLevel(group.back(), setOf(group), place, 1, nullptr);
-  }
   e.openBlock();
   if (!groups.empty()) // a level of its own
     e.bindLevel(groups.back().back(), setOf(groups.back()), places.back(), lanes, nullptr);
+}
+
+void openItem(Emitter &e, llvm::ArrayRef<LoopGroup> groups, const BlockOrder &order, Value number,
+              int64_t lanes) {
+  llvm::SmallVector<Value> places = placesOf(e.b, order, number, lanes);
+  for (auto [group, place] : llvm::zip_equal(groups, places))
+    if (int64_t low = boundsOf(e.graph, group).first)
+      place = e.b.CreateNSWAdd(place, e.i64(low));
+  openPlaces(e, groups, places, lanes);
 }
 
 std::vector<BlockAccess> accessesOf(const NestGraph &nest, llvm::ArrayRef<Node *> live,

@@ -1,7 +1,7 @@
 // Kernels whose outputs are functions of an index, for a GPU.
 //
 //   elements   a thread has an element of each output, or as many side by side as one access moves; of pieces
-//              that rows are made of a block has all, of some rows, one piece after the other
+//              that share something blocks may have several (PieceBlocks.cpp)
 //   rows       a block has some of them, which stay in shared memory (RowKernel.cpp); of rows that find
 //              no room there a block has one: what depends on the row alone comes first, of which it
 //              computes sums together (BlockSum.h), then its elements
@@ -16,7 +16,6 @@
 #include "passes/codegen/gpu/RowTeams.h"
 #include "passes/codegen/kernel/NestParts.h"
 #include "passes/codegen/kernel/OutputNests.h"
-#include "passes/codegen/kernel/TurnedLoads.h"
 
 #include "dialects/stablehlo/TensorTypes.h"
 #include "llvm/ADT/STLExtras.h"
@@ -34,6 +33,23 @@ void emitRoots(EntryFunction &function, const NestGraph &nest, Emitter &e, bool 
   }
   for (auto [root, re, im] : values)
     e.store(function.outputBuffer(root->output), root->kind, root->offset, re, im);
+}
+
+// Of bytes that are computed from a vector of numbers that lines share (a mask of positions) as many as one access moves,
+// though the vector takes several: all lines of a block read it.
+static int64_t widestOfBytes(llvm::ArrayRef<Node *> ofElements, llvm::ArrayRef<LoopGroup> groups,
+                             int64_t widest) {
+  DimSet innermost = setOf(groups.back());
+  auto isShared = [&](Node *node) {
+    return llvm::any_of(groups.drop_back(),
+                        [&](const LoopGroup &group) { return !(node->deps & setOf(group)); });
+  };
+  constexpr int64_t kMostAccesses = 4;
+  bool areBytes = llvm::all_of(ofElements, [&](Node *node) {
+    return node->op != Op::Load || !(node->deps & innermost) || byteSize(node->kind) == 1 ||
+           isShared(node);
+  });
+  return areBytes && widest <= kMostAccesses ? 1 : widest;
 }
 
 int64_t lanesOfRow(const NestGraph &nest, llvm::ArrayRef<LoopGroup> groups,
@@ -55,7 +71,7 @@ int64_t lanesOfRow(const NestGraph &nest, llvm::ArrayRef<LoopGroup> groups,
   std::optional<int64_t> read = widestRun(ofElements, innermost);
   if (!read)
     return 1;
-  int64_t widest = *read;
+  int64_t widest = widestOfBytes(ofElements, groups, *read);
   for (const Root &root : nest.roots) {
     if (root.isOfRow)
       continue;
@@ -70,6 +86,7 @@ int64_t lanesOfRow(const NestGraph &nest, llvm::ArrayRef<LoopGroup> groups,
 namespace {
 
 constexpr int64_t kMostRowBytes = 46 << 10; // beside the sums
+constexpr int64_t kMostThreads = 512;       // of elements: each has 128 registers still
 
 // A loop that is split, as for a reshape, is cut at its outermost part, where an index of all parts comes to a piece of
 // a concatenation: comparisons by points would be left, and nothing that lies across the results could be turned.
@@ -108,17 +125,10 @@ private:
   void takeSpace(Emitter &e);
   bool emitPart();
   bool isOfSums();
-  bool isOfElements();
   void emitElements();
+  bool isAlone() const;
+  void takeThreads(int64_t threads);
   void emitRows();
-  // Pieces that lie side by side in each point of the first loops.
-  struct Pieces {
-    unsigned outer = 0;    // loops
-    int64_t together = 0;  // points of a block; 0: pieces have blocks of their own
-    BlockOrder order = {}; // of these; none: the loops are not the same ones for all pieces
-  };
-  std::optional<Pieces> piecesOf(llvm::ArrayRef<Box> parts);
-  void emitPiece(const Pieces &pieces);
   void emitRowValues(Emitter &e);
   // The loops of a block, and those of its threads.
   llvm::ArrayRef<unsigned> outer() const {
@@ -128,6 +138,7 @@ private:
 
   EntryFunction &function;
   const bool update;
+  bool isWhole = false;     // no part of it
   bool keepsRows = false;   // in shared memory, not cut into boxes
   Value sumSpace = nullptr; // in shared memory
   int64_t sumBytes = 0;
@@ -142,89 +153,12 @@ bool Nest::emit() {
     return false;
   wishCuts(g->graph, rootNodes());
   std::vector<Box> parts = boxesOf(*this);
-  if (parts.empty() || keepsRows)
+  isWhole = parts.empty();
+  if (isWhole || keepsRows)
     return emitPart();
-  std::optional<Pieces> pieces = piecesOf(parts);
-  int64_t first = function.launch.blocks;
-  for (const Box &box : parts) {
-    if (!rebuild(box))
-      return false;
-    if (pieces) {
-      function.launch.blocks = first; // which all of them have
-      emitPiece(*pieces);
-    } else if (!emitPart()) {
-      return false;
-    }
-  }
-  return true;
-}
-
-// Whether each element is a thread's work alone, read where it is written.
-bool Nest::isOfElements() {
-  std::vector<Node *> live = Graph::reachable(rootNodes());
-  auto groups = collapseLoops(g->graph, dims, live, stores());
-  constexpr int64_t leastTurned = 2; // elements of a line, as TurnedKernel.cpp has it
-  return !takesRows() && llvm::none_of(live, [](Node *node) { return node->op == Op::Reduced; }) &&
-         !turnedLoads(g->graph, groups, live, /*isCut=*/false, leastTurned);
-}
-
-std::optional<Nest::Pieces> Nest::piecesOf(llvm::ArrayRef<Box> parts) {
-  Pieces pieces;
-  auto isWhole = [&](const Box &box) { return box[pieces.outer] == parts[0][pieces.outer]; };
-  while (pieces.outer < dims.size() && llvm::all_of(parts, isWhole))
-    ++pieces.outer;
-  std::vector<int64_t> items;
-  int64_t rows = 1;
-  std::vector<BlockAccess> accesses;
-  std::optional<llvm::SmallVector<LoopGroup>> ofRows; // of all
-  bool areSame = true;
-  for (const Box &box : parts) {
-    if (pieces.outer == 0 || !rebuild(box) || !isOfElements())
-      return std::nullopt;
-    std::vector<Node *> live = Graph::reachable(rootNodes());
-    llvm::ArrayRef<unsigned> loops = dims;
-    auto groups = collapseLoops(g->graph, loops.drop_front(pieces.outer), live, stores());
-    items.push_back(itemsOf(g->graph, groups, lanesOfRow(*this, groups, live)));
-    rows = pointsOf(g->graph, loops.take_front(pieces.outer));
-    auto own = collapseLoops(g->graph, loops.take_front(pieces.outer), live, stores());
-    areSame &= !ofRows || own == *ofRows;
-    ofRows = own;
-    llvm::append_range(accesses, accessesOf(*this, live, own, 1));
-  }
-  pieces.together = rowsWithPieces(rows, items, function.launch.threads);
-  if (pieces.together && areSame)
-    pieces.order = blockOrder(itemsOfEach(g->graph, *ofRows, 1), accesses, pieces.together);
-  return pieces.together ? std::optional(pieces) : std::nullopt;
-}
-
-void Nest::emitPiece(const Pieces &pieces) {
-  Emitter e = function.emitter(g->graph);
-  e.live = Graph::reachable(rootNodes());
-  llvm::ArrayRef<unsigned> loops = dims;
-  auto ofRows = collapseLoops(g->graph, loops.take_front(pieces.outer), e.live, stores());
-  auto groups = collapseLoops(g->graph, loops.drop_front(pieces.outer), e.live, stores());
-  int64_t lanes = lanesOfRow(*this, groups, e.live), items = itemsOf(g->graph, groups, lanes);
-  int64_t rows = itemsOf(g->graph, ofRows, 1), together = pieces.together;
-  function.addBlocks(llvm::divideCeil(rows, together), [&](Value block, llvm::Instruction *before) {
-    e.openBody(before);
-    Value first = e.b.CreateNSWMul(block, e.i64(together));
-    Value item = e.openLoop(function.thread, e.i64(together * items), function.launch.threads,
-                            /*mayBeEmpty=*/true);
-    Value row = e.b.CreateNSWAdd(first, e.b.CreateUDiv(item, e.i64(items)));
-    if (rows % together)
-      e.openIf(e.b.CreateICmpSLT(row, e.i64(rows)));
-    if (pieces.order.empty())
-      openItem(e, ofRows, row, 1);
-    else
-      openItem(e, ofRows, pieces.order, row, 1);
-    openItem(e, groups, e.b.CreateURem(item, e.i64(items)), lanes);
-    emitRoots(function, *this, e, /*ofRows=*/false);
-    closeItem(e);
-    closeItem(e);
-    if (rows % together)
-      e.closeLoop();
-    e.closeLoop();
-  });
+  if (emitPieces(function, *this, parts))
+    return true;
+  return llvm::all_of(parts, [&](const Box &box) { return rebuild(box) && emitPart(); });
 }
 
 // Whether the nest has one element for each row, in the rows' order: results of one fold.
@@ -326,13 +260,31 @@ bool Nest::isOfSums() {
   });
 }
 
+// Whether nothing else is emitted for the kernel.
+bool Nest::isAlone() const {
+  bool isUpdated = llvm::any_of(llvm::seq<unsigned>(kernel.outputs().size()), [&](unsigned output) {
+    return updatedInput(kernel, output).has_value();
+  });
+  return !isUpdated && isWhole && roots.size() == kernel.outputs().size();
+}
+
+// Registers that they have are fewer, which the code says.
+void Nest::takeThreads(int64_t threads) {
+  if (threads == function.launch.threads)
+    return;
+  function.launch.threads = threads;
+  function.function->addFnAttr("nvvm.maxntid", std::to_string(threads));
+}
+
 void Nest::emitElements() {
   Emitter e = function.emitter(g->graph);
   e.live = Graph::reachable(rootNodes());
   auto groups = collapseLoops(g->graph, dims, e.live, stores());
   int64_t lanes = lanesOfRow(*this, groups, e.live), items = itemsOf(g->graph, groups, lanes);
-  BlockOrder order = blockOrder(itemsOfEach(g->graph, groups, lanes),
-                                accessesOf(*this, e.live, groups, lanes), function.launch.threads);
+  auto [threads, order] =
+      blockShape(itemsOfEach(g->graph, groups, lanes), accessesOf(*this, e.live, groups, lanes),
+                 function.launch.threads, isAlone() ? kMostThreads : function.launch.threads);
+  takeThreads(threads);
   function.addBlocks(
       blocksFor(items, function.launch), [&](Value block, llvm::Instruction *before) {
         llvm::IRBuilder<> b(before);

@@ -21,6 +21,10 @@ int64_t lanesOfRow(const NestGraph &nest, llvm::ArrayRef<LoopGroup> groups,
 bool emitRowBlocks(EntryFunction &function, NestGraph &nest);
 bool suitRowBlocks(EntryFunction &function, NestGraph &nest); // whether it would
 
+// The nest cut into these pieces (NestParts.h), where blocks have several of them together; false: each is better off with
+// blocks of its own.
+bool emitPieces(EntryFunction &function, const NestGraph &nest, llvm::ArrayRef<Box> boxes);
+
 // Elements some of which are read across, by blocks; false: there are none.
 bool emitTurned(EntryFunction &function, const NestGraph &nest);
 

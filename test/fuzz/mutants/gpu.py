@@ -12,6 +12,7 @@ LINES = "passes/codegen/gpu/WarpMatrices.h"
 TILE = "passes/codegen/gpu/TurnedTile.cpp"
 TURNED = "passes/codegen/gpu/TurnedKernel.cpp"
 NEST = "passes/codegen/gpu/NestKernel.cpp"
+PIECES = "passes/codegen/gpu/PieceBlocks.cpp"
 SUM = "passes/codegen/gpu/BlockSum.cpp"
 COLUMNS = "passes/codegen/gpu/ColumnBlocks.cpp"
 PARTS = "passes/codegen/gpu/PartedSum.cpp"
@@ -169,10 +170,18 @@ MUTANTS = [
            "a filter's places are lines of their own: right, but slow (the emulator counts it)"),
     mutant("gpu.channels-of-a-warp", TURNED, "point = b.CreateUDiv(point, ⟦extent⟧);", "e.i64(kWarp)",
            "the outer loop of a line goes on with each warp, not with each of its lines"),
-    mutant("gpu.pieces-past-the-last-row", "passes/codegen/gpu/NestKernel.cpp", "e.openIf(e.b.CreateICmpSLT(row, ⟦e.i64(rows)⟧));", "e.i64(rows + 1)",
+    mutant("gpu.pieces-past-the-last-row", PIECES, "e.openIf(e.b.CreateICmpSLT(row, ⟦e.i64(count)⟧));", "e.i64(count + 1)",
            "the last block has a row of pieces more than there is"),
-    mutant("gpu.pieces-of-the-first-row", "passes/codegen/gpu/NestKernel.cpp", "Value row = e.b.CreateNSWAdd(first, ⟦e.b.CreateUDiv(item, e.i64(items))⟧);", "e.i64(0)",
+    mutant("gpu.pieces-of-the-first-row", PIECES, "Value row = e.b.CreateNSWAdd(first, ⟦e.b.CreateUDiv(item, e.i64(items))⟧);", "e.i64(0)",
            "all rows of a block are its first"),
+    mutant("gpu.points-before-their-piece", PIECES, "if (low > 0) require(b.CreateICmpSGE(place, ⟦b.getInt64(low)⟧));", "b.getInt64(low - points.lanes)",
+           "the last points of a piece are written as the next one has them"),
+    mutant("gpu.points-of-the-last-piece", PIECES, "if (high < pointsOf(graph, group)) require(b.CreateICmpSLT(place, ⟦b.getInt64(high)⟧));", "b.getInt64(high - points.lanes)",
+           "nobody writes the last points of a piece"),
+    mutant("gpu.loops-of-the-first-piece", PIECES, "if (⟦dim == group.front() || (begins >> dim & 1)⟧)", "dim == group.front()",
+           "loops that are one in the first piece are one in all"),
+    mutant("gpu.points-apart", PIECES, "return ⟦isWorth⟧ ? std::optional(points) : std::nullopt;", "false",
+           "pieces that read the same have blocks of their own: right, but slow (the emulator counts it)"),
     mutant("gpu.gaps-not-filled-up", TURNED, "at = b.CreateNSWAdd(at, ⟦whole⟧);", "e.i64(0)",
            "where the banks begin anew a line lies over the end of the one before"),
 ]

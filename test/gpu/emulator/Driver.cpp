@@ -18,8 +18,8 @@
 //   TESSERA_EMULATOR_OF      the process of mpirun where they are meant
 //   TESSERA_EMULATOR_NO_GRAPHS  1: no graph can be made
 //   TESSERA_EMULATOR_REPORT  a file to which counts are written, a line of JSON for each kernel
-//   TESSERA_EMULATOR_SAMPLE  so many blocks of each kernel's first launch are carried out, or all of a small one, and
-//                            nothing else: what is counted of large programs holds, what they compute does not
+//   TESSERA_EMULATOR_SAMPLE  so many blocks of each kernel's first launch are carried out, all of a small one,
+//                            two of long ones, and nothing else: what is counted of large programs holds, what they compute does not
 //   TESSERA_EMULATOR_CALLS   a file to which the number of calls of each function is written
 #include "test/gpu/emulator/Streams.h"
 #include "test/gpu/emulator/TensorMap.h"

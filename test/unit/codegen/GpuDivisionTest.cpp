@@ -57,7 +57,7 @@ TEST(GpuDivisionTest, BlocksHaveLinesThatReadTheSame) {
                                   {2, 0, 4, {0, 4, 0}},
                                   {3, 0, 4, {0, 4, 0}}};
   EXPECT_EQ(blockOrder({16, 128, 4}, images, 256),
-            (BlockOrder{{1, 16, 8}, {0, 16, 1}, {1, 8, 1}, {2, 4, 1}}));
+            (BlockOrder{{1, 8, 16}, {0, 16, 1}, {1, 16, 1}, {2, 4, 1}}));
   // There is nothing to share, or no line that could be cut.
   EXPECT_EQ(blockOrder({64, 64}, linesWithVectors(256, 3, 0), 256), lineByLine({64, 64}));
   EXPECT_EQ(blockOrder({4096, 8}, linesWithVectors(32, 2, 1), 256), lineByLine({4096, 8}));
@@ -72,6 +72,55 @@ TEST(GpuDivisionTest, BlocksHaveLinesThatWindowsSlideOver) {
   EXPECT_EQ(order, (BlockOrder{{1, 4, 8}, {0, 64, 1}, {1, 8, 1}}));
   EXPECT_EQ(sectorsOf({64, 32}, lineByLine({64, 32}), accesses, 256), 8 * 16 * (8 + 11));
   EXPECT_EQ(sectorsOf({64, 32}, order, accesses, 256), 8 * 4 * (32 + 35));
+}
+
+TEST(GpuDivisionTest, BlocksHavePiecesThatReadTheSame) {
+  // y[0, j] and y[1, j] of x[0, j] and x[1, j]: both of some j together.
+  int64_t half = int64_t(64) * 256, items = half / 4;
+  auto ofPiece = [&](int64_t piece, int array, int64_t offset) {
+    return BlockAccess{.array = array,
+                       .offset = offset,
+                       .bytes = 16,
+                       .strides = {0, 16},
+                       .within = {{piece, piece + 1}, {0, items}}};
+  };
+  std::vector<BlockAccess> accesses{{9, 0, 16, {4 * half, 16}}}, apart = accesses;
+  for (int piece = 0; piece < 2; ++piece) {
+    for (int64_t offset : {int64_t(0), 4 * half})
+      accesses.push_back(ofPiece(piece, 0, offset));
+    apart.push_back(ofPiece(piece, piece, 0));
+  }
+  BlockOrder order = blockOrder({2, items}, accesses, 256);
+  EXPECT_EQ(order, (BlockOrder{{1, items / 128, 128}, {0, 2, 1}, {1, 128, 1}}));
+  EXPECT_EQ(sectorsOf({2, items}, order, accesses, 256), 4 * half * 4 / 32);
+  // Nothing is read by both.
+  EXPECT_EQ(blockOrder({2, items}, apart, 256), lineByLine({2, items}));
+  EXPECT_EQ(sectorsOf({2, items}, lineByLine({2, items}), apart, 256), 4 * half * 4 / 32);
+  EXPECT_EQ(sectorsOf({2, items}, order, apart, 256), 4 * half * 4 / 32);
+}
+
+// A mask of 128 x 128 bytes that a batch shares, beside which of 128 positions see each other; a point has 16 of a line.
+std::vector<BlockAccess> masks(int64_t batch) {
+  return {{0, 0, 16, {0, 128, 16}},
+          {1, 0, 4, {512, 4, 0}},
+          {1, 0, 64, {512, 0, 64}},
+          {2, 0, 16, {batch > 1 ? 128 * 128 : 0, 128, 16}}};
+}
+
+TEST(GpuDivisionTest, BlocksHaveLinesOfTwoLoops) {
+  EXPECT_EQ(blockOrder({4, 128, 8}, masks(4), 512),
+            (BlockOrder{{2, 2, 4}, {1, 128, 1}, {0, 4, 1}, {2, 4, 1}}));
+}
+
+TEST(GpuDivisionTest, BlocksAreLargerWhereTheyWouldReadTheSame) {
+  // Windows of 3 x 3 that are two apart, of images of 7 x 24 with 32 channels.
+  std::vector<BlockAccess> windows{{0, 0, 4, {21504, 6144, 256, 4}, {{3, 3072}, {3, 128}}},
+                                   {1, 0, 4, {4608, 1536, 128, 4}}};
+  EXPECT_EQ(blockShape({2, 3, 12, 32}, windows, 256, 512).threads, 512);
+  // Nothing is shared, or not between blocks; and one block that has all points.
+  EXPECT_EQ(blockShape({16, 128}, linesWithVectors(512, 3, 0), 256, 512).threads, 256);
+  EXPECT_EQ(blockShape({16, 128}, linesWithVectors(512, 3, 6), 256, 512).threads, 256);
+  EXPECT_EQ(blockShape({2, 64, 1}, masks(2), 256, 512).threads, 256);
 }
 
 TEST(GpuDivisionTest, ABlockHasAllPiecesOfShortRows) {
