@@ -110,15 +110,15 @@ static size_t countTasks(const RematTrial &trial) {
   return count;
 }
 
-// The program as it is, but for stacks in the type in which they are computed, what attention's gradient reads
-// instead of sums over keys, and sums that are added to early.
+// The program as it is, but for stacks in the type in which they are computed, and sums that are added to
+// early.
 LogicalResult MemoryBound::findNarrow() {
   if (narrowed)
     return success();
   narrowed.emplace();
   OwningOpRef<ModuleOp> made = module.clone();
-  int stacks = narrowStacks(*made);
-  int changed = stacks + replaceSoftmaxSums(*made) + addEarly(*made);
+  int changed = narrowStacks(*made);
+  changed += addEarly(*made);
   if (changed == 0)
     return success();
   Lowered program = tried(std::move(made));
@@ -162,8 +162,24 @@ MemoryBound::Lowered MemoryBound::withSmallAttention() {
   return program;
 }
 
+// What all begins with, but for what attention's gradient reads instead of sums over keys; null where there
+// are none.
+MemoryBound::Lowered MemoryBound::withSumsOfResults() {
+  const LowerProgram &from = start();
+  OwningOpRef<ModuleOp> made = ModuleOp(*from.module).clone();
+  int sums = replaceSoftmaxSums(*made);
+  if (sums == 0)
+    return std::unique_ptr<LowerProgram>();
+  Lowered program = tried(std::move(made));
+  if (succeeded(program))
+    (*program)->computedAgain = from.computedAgain + sums;
+  return program;
+}
+
 // In a small step, as kernels come out otherwise than before; or in a larger one.
 MemoryBound::Lowered MemoryBound::stepDown(Way &way) {
+  if (way.ofResults && way.steps.empty())
+    return withSumsOfResults();
   if (way.inLoops && way.steps.empty())
     return way.smallAttention ? withSmallAttention() : withCheapInLoops();
   const LowerProgram &from = way.steps.empty() ? start() : *way.steps.back();

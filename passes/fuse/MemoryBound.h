@@ -99,6 +99,7 @@ private:
     bool makesLater;             // and goes below peaks at its end: cost::RematScope
     bool inLoops = false;        // begins with what is cheap computed in loops
     bool smallAttention = false; // and with attention of few scores as one kernel
+    bool ofResults = false;      // begins with softmaxes' sums made of attention's results
     std::vector<std::unique_ptr<LowerProgram>> steps = {};
     bool isWhole = false;
     size_t belowPeak = 0; // steps that left the peak as it was
@@ -116,6 +117,7 @@ private:
   mlir::LogicalResult findNarrow();
   Lowered withCheapInLoops();
   Lowered withSmallAttention();
+  Lowered withSumsOfResults();
   Lowered stepDown(Way &way);
   mlir::FailureOr<const LowerProgram *> onTheWay(Way &way, size_t step);
   mlir::FailureOr<const LowerProgram *> straightTo(int64_t target);
@@ -147,10 +149,11 @@ private:
   std::unique_ptr<LowerProgram> first; // the program as it is
   // With stacks in the type in which they are computed, and what else costs no time; none where that is the same.
   std::optional<std::unique_ptr<LowerProgram>> narrowed; // once it was looked for
-  Way ways[4] = {{.makesLater = false},
+  Way ways[5] = {{.makesLater = false},
                  {.makesLater = true},
                  {.makesLater = true, .inLoops = true},
-                 {.makesLater = true, .inLoops = true, .smallAttention = true}};
+                 {.makesLater = true, .inLoops = true, .smallAttention = true},
+                 {.makesLater = true, .ofResults = true}};
   std::vector<MeasuredProgram> lowest; // that were measured for one bound
   std::vector<std::unique_ptr<LowerProgram>> aimed;
 };
