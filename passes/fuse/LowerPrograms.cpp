@@ -34,13 +34,23 @@ MemoryBound::Lowered MemoryBound::withPlan(const LowerProgram &from, const Remat
   if (plan.values.empty() && plan.stacks.empty())
     return std::unique_ptr<LowerProgram>();
   OwningOpRef<ModuleOp> made = ModuleOp(*from.module).clone();
-  Stacks stacks(*made);
+  auto stacks = std::make_unique<Stacks>(*made);
   copyValues(*made, trial, plan.values);
-  stacks.drop(plan.stacks);
+  // A stack may be filled with a copy now, and others be made of what it was filled with: of these values the next
+  // plan can say.
+  bool takesValues = stacks->canDrop(plan.stacks);
+  if (!takesValues) {
+    made = ModuleOp(*from.module).clone();
+    stacks = std::make_unique<Stacks>(*made);
+    if (!stacks->canDrop(plan.stacks))
+      return std::unique_ptr<LowerProgram>();
+  }
+  stacks->drop(plan.stacks);
   Lowered program = tried(std::move(made));
   if (succeeded(program))
     (*program)->computedAgain =
-        from.computedAgain + static_cast<int>(plan.values.size() + plan.stacks.size());
+        from.computedAgain +
+        static_cast<int>((takesValues ? plan.values.size() : 0) + plan.stacks.size());
   return program;
 }
 

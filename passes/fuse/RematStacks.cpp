@@ -388,6 +388,40 @@ void Stacks::describe(RematTrial &trial) const {
     describer.describe(pair);
 }
 
+// Whether the reading loop has all that the value is made of.
+static bool canCopy(const LoopPair &pair, const DenseSet<Value> &kept, Value value) {
+  Block *from = &WhileOp(pair.filling).getBody().front();
+  SmallVector<Value> work{value};
+  DenseSet<Value> seen;
+  while (!work.empty()) {
+    Value next = work.pop_back_val();
+    if (next == pair.filled || kept.contains(next) || next.getParentBlock() != from ||
+        !seen.insert(next).second)
+      continue;
+    Operation *op = next.getDefiningOp();
+    if (!op)
+      return false;
+    op->walk([&](Operation *inner) { llvm::append_range(work, inner->getOperands()); });
+  }
+  return true;
+}
+
+bool Stacks::canDrop(ArrayRef<int> stacks) const {
+  int number = 0;
+  for (const LoopPair &pair : pairs) {
+    DenseSet<Value> kept;
+    SmallVector<Value> dropped;
+    for (const FilledStack &stack : pair.stacks)
+      if (llvm::is_contained(stacks, number++))
+        dropped.push_back(stack.value());
+      else
+        kept.insert(stack.value());
+    if (!llvm::all_of(dropped, [&](Value value) { return canCopy(pair, kept, value); }))
+      return false;
+  }
+  return true;
+}
+
 static void dropFrom(LoopPair &pair, ArrayRef<char> dropped, llvm::BitVector &carried) {
   Block &body = pair.reading.getBody().front();
   Operation *last = body.getTerminator()->getPrevNode();

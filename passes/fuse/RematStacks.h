@@ -31,6 +31,8 @@ public:
   // (DropFunctionStacks.cpp).
   llvm::SmallVector<int> ofFunctions() const;
   // Leaves out some, by their places in the program.
+  // Whether the loop that reads them can make them of what else is kept.
+  bool canDrop(llvm::ArrayRef<int> stacks) const;
   void drop(llvm::ArrayRef<int> stacks);
 
   // A loop that fills stacks and one that reads them, the same slots in the same trips.
