@@ -139,20 +139,20 @@ LogicalResult MemoryBound::findNarrow() {
   return success();
 }
 
-// What all begins with, but for what its loops compute of what is cheap; null where there is nothing of that.
-MemoryBound::Lowered MemoryBound::withCheapInLoops() {
+// What all begins with, changed; null where nothing is, by the number of changes.
+MemoryBound::Lowered MemoryBound::withChanges(llvm::function_ref<int(ModuleOp)> change) {
   const LowerProgram &from = start();
   OwningOpRef<ModuleOp> made = ModuleOp(*from.module).clone();
-  int copies = copyIntoLoops(*made);
-  if (copies == 0)
+  int changes = change(*made);
+  if (changes == 0)
     return std::unique_ptr<LowerProgram>();
   Lowered program = tried(std::move(made));
   if (succeeded(program))
-    (*program)->computedAgain = from.computedAgain + copies;
+    (*program)->computedAgain = from.computedAgain + changes;
   return program;
 }
 
-// The same with small attention as one kernel; null where there is none.
+// What is cheap computed in loops, and small attention as one kernel; null where there is none.
 MemoryBound::Lowered MemoryBound::withSmallAttention() {
   FailureOr<const LowerProgram *> inLoops = onTheWay(ways[kInLoops], 0);
   if (failed(inLoops))
@@ -172,26 +172,12 @@ MemoryBound::Lowered MemoryBound::withSmallAttention() {
   return program;
 }
 
-// What all begins with, but for what attention's gradient reads instead of sums over keys; null where there
-// are none.
-MemoryBound::Lowered MemoryBound::withSumsOfResults() {
-  const LowerProgram &from = start();
-  OwningOpRef<ModuleOp> made = ModuleOp(*from.module).clone();
-  int sums = replaceSoftmaxSums(*made);
-  if (sums == 0)
-    return std::unique_ptr<LowerProgram>();
-  Lowered program = tried(std::move(made));
-  if (succeeded(program))
-    (*program)->computedAgain = from.computedAgain + sums;
-  return program;
-}
-
 // In a small step, as kernels come out otherwise than before; or in a larger one.
 MemoryBound::Lowered MemoryBound::stepDown(Way &way) {
   if (way.ofResults && way.steps.empty())
-    return withSumsOfResults();
+    return withChanges([](ModuleOp made) { return replaceSoftmaxSums(made); });
   if (way.inLoops && way.steps.empty())
-    return way.smallAttention ? withSmallAttention() : withCheapInLoops();
+    return way.smallAttention ? withSmallAttention() : withChanges(copyIntoLoops);
   const LowerProgram &from = way.steps.empty() ? start() : *way.steps.back();
   for (int64_t target :
        {from.peak - from.peak / kPart, from.peak - 2 * from.peak / kPart, int64_t(0)}) {

@@ -115,9 +115,8 @@ private:
   Lowered lowerBelowPeak(const LowerProgram &from);
   Lowered lowerInOrder(const LowerProgram &from, RematTrial trial, int64_t target);
   mlir::LogicalResult findNarrow();
-  Lowered withCheapInLoops();
+  Lowered withChanges(llvm::function_ref<int(mlir::ModuleOp)> change);
   Lowered withSmallAttention();
-  Lowered withSumsOfResults();
   Lowered stepDown(Way &way);
   mlir::FailureOr<const LowerProgram *> onTheWay(Way &way, size_t step);
   mlir::FailureOr<const LowerProgram *> straightTo(int64_t target);

@@ -30,9 +30,9 @@ public:
   // Those that a cheap op or two make of another one's elements, by their places
   // (DropFunctionStacks.cpp).
   llvm::SmallVector<int> ofFunctions() const;
-  // Leaves out some, by their places in the program.
-  // Whether the loop that reads them can make them of what else is kept.
+  // Whether the loops that read these can make them of what else is kept.
   bool canDrop(llvm::ArrayRef<int> stacks) const;
+  // Leaves out some, by their places in the program.
   void drop(llvm::ArrayRef<int> stacks);
 
   // A loop that fills stacks and one that reads them, the same slots in the same trips.

@@ -162,11 +162,6 @@ private:
 
   // What a value is moved, repeated and converted from, and the dimensions of that.
   Value originOf(Value value, Dims &dims) const {
-    auto flat = [&](Dims found) {
-      found = plane.partsOf(found);
-      llvm::erase(found, none);
-      return found;
-    };
     while (Operation *op = value.getDefiningOp()) {
       if (isa<TransposeOp, ReshapeOp, BroadcastInDimOp>(op)) {
         auto places = movedDims(op);
@@ -181,7 +176,8 @@ private:
       }
       value = op->getOperand(0);
     }
-    dims = flat(dims);
+    dims = plane.partsOf(dims);
+    llvm::erase(dims, none);
     return value;
   }
 

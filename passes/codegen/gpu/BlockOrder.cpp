@@ -80,27 +80,26 @@ std::vector<Footprint> footprintsOf(const std::vector<int64_t> &extents,
     };
     return std::pair(pointsOf(a), a.offset) < std::pair(pointsOf(b), b.offset);
   });
-  for (const BlockAccess &each : ordered) {
+  for (const BlockAccess &access : ordered) {
     std::optional<int64_t> away;
     std::vector<int64_t> steps;
     auto same = llvm::find_if(footprints, [&](const Footprint &other) {
-      BlockAccess like = withStrides(each, other.access.strides);
+      BlockAccess like = withStrides(access, other.access.strides);
       if (!haveSameLoops(like, other.access))
         return false;
       away = stepsAway(extents, like, std::abs(like.offset - other.access.offset), steps);
       return away.has_value();
     });
-    const BlockAccess *access = &each;
     if (same == footprints.end()) {
-      footprints.push_back({*access, std::vector<int64_t>(access->strides.size())});
+      footprints.push_back({access, std::vector<int64_t>(access.strides.size())});
       continue;
     }
     for (auto [more, step] : llvm::zip_equal(same->more, steps))
       more = std::max(more, step);
-    same->access.bytes = std::max(same->access.bytes, *away + access->bytes);
-    for (auto [all, own] : llvm::zip(same->access.within, access->within))
+    same->access.bytes = std::max(same->access.bytes, *away + access.bytes);
+    for (auto [all, own] : llvm::zip(same->access.within, access.within))
       all = {std::min(all.first, own.first), std::max(all.second, own.second)};
-    if (access->within.empty())
+    if (access.within.empty())
       same->access.within.clear();
   }
   return footprints;
@@ -162,6 +161,13 @@ double sectorsOf(const Footprint &footprint, const std::vector<int64_t> &extents
   return sectors * blocks;
 }
 
+int64_t pointsOf(const std::vector<int64_t> &extents) {
+  int64_t points = 1;
+  for (int64_t extent : extents)
+    points *= extent;
+  return points;
+}
+
 double sectorsOf(const std::vector<int64_t> &extents, const BlockOrder &order,
                  const std::vector<Footprint> &footprints, int64_t points) {
   std::vector<double> box(extents.size(), 1);
@@ -171,12 +177,11 @@ double sectorsOf(const std::vector<int64_t> &extents, const BlockOrder &order,
     box[digit->loop] *= count;
     left /= count;
   }
-  double all = 1, sectors = 0;
-  for (int64_t extent : extents)
-    all *= static_cast<double>(extent);
+  double sectors = 0;
   for (const Footprint &footprint : footprints)
     sectors += sectorsOf(footprint, extents, box);
-  return sectors * std::max(all / static_cast<double>(points), 1.0);
+  return sectors *
+         std::max(static_cast<double>(pointsOf(extents)) / static_cast<double>(points), 1.0);
 }
 
 } // namespace
@@ -196,10 +201,7 @@ double sectorsOf(const std::vector<int64_t> &extents, const BlockOrder &order,
 // Of a block that has all points.
 static double leastSectors(const std::vector<int64_t> &extents,
                            const std::vector<Footprint> &footprints) {
-  int64_t points = 1;
-  for (int64_t extent : extents)
-    points *= extent;
-  return sectorsOf(extents, lineByLine(extents), footprints, points);
+  return sectorsOf(extents, lineByLine(extents), footprints, pointsOf(extents));
 }
 
 // Lines of so many points as a block has, or few blocks have; else of a part of them, so that blocks side by side have
@@ -214,21 +216,18 @@ static int64_t linesTogether(int64_t lines, int64_t ofBlock) {
 }
 
 // A loop is cut into parts, of which some points of a loop around it come together.
-BlockOrder blockOrder(const std::vector<int64_t> &extents, const std::vector<BlockAccess> &accesses,
-                      int64_t points) {
+static BlockOrder blockOrder(const std::vector<int64_t> &extents,
+                             const std::vector<Footprint> &footprints, int64_t itemBytes,
+                             int64_t points) {
   constexpr double kWorth = 0.97, kGood = 1.03, kEnough = 1.05;
   constexpr int64_t kLineBytes = 96; // that threads side by side have at least
   BlockOrder found = lineByLine(extents);
   if (extents.size() < 2)
     return found;
-  std::vector<Footprint> footprints = footprintsOf(extents, accesses);
   double most = kWorth * sectorsOf(extents, found, footprints, points);
   double ofOne = leastSectors(extents, footprints);
   if (most <= ofOne)
     return found; // as any order would be
-  int64_t itemBytes = 1;
-  for (const BlockAccess &access : accesses)
-    itemBytes = std::max(itemBytes, std::abs(access.strides.back()));
   struct Candidate {
     BlockOrder order;
     double sectors;
@@ -295,22 +294,38 @@ BlockOrder blockOrder(const std::vector<int64_t> &extents, const std::vector<Blo
   return found;
 }
 
-BlockShape blockShape(const std::vector<int64_t> &extents, const std::vector<BlockAccess> &accesses,
-                      int64_t threads, int64_t most) {
+// Of two points side by side.
+static int64_t bytesOfItem(const std::vector<BlockAccess> &accesses) {
+  int64_t bytes = 1;
+  for (const BlockAccess &access : accesses)
+    if (!access.strides.empty())
+      bytes = std::max(bytes, std::abs(access.strides.back()));
+  return bytes;
+}
+
+BlockOrder blockOrder(const std::vector<int64_t> &extents, const std::vector<BlockAccess> &accesses,
+                      int64_t points) {
+  return blockOrder(extents, footprintsOf(extents, accesses), bytesOfItem(accesses), points);
+}
+
+static BlockShape blockShape(const std::vector<int64_t> &extents,
+                             const std::vector<Footprint> &footprints, int64_t itemBytes,
+                             int64_t threads, int64_t most) {
   constexpr double kWorth = 0.95, kEnough = 1.05;
-  int64_t points = 1;
-  for (int64_t extent : extents)
-    points *= extent;
-  BlockShape found{threads, blockOrder(extents, accesses, threads)};
-  if (2 * threads > most || threads >= points)
+  BlockShape found{threads, blockOrder(extents, footprints, itemBytes, threads)};
+  if (2 * threads > most || threads >= pointsOf(extents))
     return found;
-  std::vector<Footprint> footprints = footprintsOf(extents, accesses);
   double sectors = sectorsOf(extents, found.order, footprints, threads);
   if (sectors <= kEnough * leastSectors(extents, footprints))
     return found;
-  BlockShape larger = blockShape(extents, accesses, 2 * threads, most);
+  BlockShape larger = blockShape(extents, footprints, itemBytes, 2 * threads, most);
   double ofLarger = sectorsOf(extents, larger.order, footprints, larger.threads);
   return ofLarger <= kWorth * sectors ? larger : found;
+}
+
+BlockShape blockShape(const std::vector<int64_t> &extents, const std::vector<BlockAccess> &accesses,
+                      int64_t threads, int64_t most) {
+  return blockShape(extents, footprintsOf(extents, accesses), bytesOfItem(accesses), threads, most);
 }
 
 } // namespace tessera::codegen::gpu

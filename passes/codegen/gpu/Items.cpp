@@ -27,20 +27,17 @@ void openItem(Emitter &e, llvm::ArrayRef<LoopGroup> groups, Value number, int64_
   openItem(e, groups, lineByLine(itemsOfEach(e.graph, groups, lanes)), number, lanes);
 }
 
-static int64_t loopsOf(const BlockOrder &order) {
-  unsigned loops = 0;
+int64_t itemsOf(const BlockOrder &order) {
+  int64_t items = 1;
   for (const Digit &digit : order)
-    loops = std::max(loops, digit.loop + 1);
-  return loops;
+    items *= digit.size;
+  return items;
 }
 
 llvm::SmallVector<Value> placesOf(llvm::IRBuilder<> &b, const BlockOrder &order, Value number,
-                                  int64_t lanes) {
-  int64_t items = 1, loops = loopsOf(order);
-  for (const Digit &digit : order)
-    items *= digit.size;
+                                  size_t loops, int64_t lanes) {
   // Half the digits divide much faster.
-  bool isSmall = items < INT32_MAX && order.size() > 1;
+  bool isSmall = itemsOf(order) < INT32_MAX && order.size() > 1;
   Value rest = isSmall ? b.CreateTrunc(number, b.getInt32Ty()) : number;
   auto constant = [&](int64_t value) { return llvm::ConstantInt::get(rest->getType(), value); };
   llvm::SmallVector<Value> places(loops);
@@ -72,7 +69,7 @@ void openPlaces(Emitter &e, llvm::ArrayRef<LoopGroup> groups, llvm::ArrayRef<Val
 
 void openItem(Emitter &e, llvm::ArrayRef<LoopGroup> groups, const BlockOrder &order, Value number,
               int64_t lanes) {
-  llvm::SmallVector<Value> places = placesOf(e.b, order, number, lanes);
+  llvm::SmallVector<Value> places = placesOf(e.b, order, number, groups.size(), lanes);
   for (auto [group, place] : llvm::zip_equal(groups, places))
     if (int64_t low = boundsOf(e.graph, group).first)
       place = e.b.CreateNSWAdd(place, e.i64(low));

@@ -16,9 +16,10 @@ void openItem(Emitter &e, llvm::ArrayRef<LoopGroup> groups, Value number, int64_
 // The same in another order: of the groups' items.
 void openItem(Emitter &e, llvm::ArrayRef<LoopGroup> groups, const BlockOrder &order, Value number,
               int64_t lanes);
-// Where each group is at the item of that number, counted from its first one.
+int64_t itemsOf(const BlockOrder &order);
+// Where each of so many groups is at the item of that number, counted from its first one.
 llvm::SmallVector<Value> placesOf(llvm::IRBuilder<> &b, const BlockOrder &order, Value number,
-                                  int64_t lanes);
+                                  size_t loops, int64_t lanes);
 // Opens the two levels at such places, counted from the loops' own beginnings.
 void openPlaces(Emitter &e, llvm::ArrayRef<LoopGroup> groups, llvm::ArrayRef<Value> places,
                 int64_t lanes);

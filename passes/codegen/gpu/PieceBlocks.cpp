@@ -242,9 +242,7 @@ static Value isInPiece(llvm::IRBuilder<> &b, const Graph &graph, const Points &p
 
 static void emitPoints(EntryFunction &function, llvm::ArrayRef<Piece> pieces,
                        const Points &points) {
-  int64_t items = 1;
-  for (const Digit &digit : points.order)
-    items *= digit.size;
+  int64_t items = itemsOf(points.order);
   function.addBlocks(
       blocksFor(items, function.launch), [&](Value block, llvm::Instruction *before) {
         llvm::IRBuilder<> b(before);
@@ -253,7 +251,8 @@ static void emitPoints(EntryFunction &function, llvm::ArrayRef<Piece> pieces,
         llvm::Instruction *inside = llvm::SplitBlockAndInsertIfThen(
             b.CreateICmpSLT(item, b.getInt64(items)), before, /*Unreachable=*/false);
         b.SetInsertPoint(inside);
-        llvm::SmallVector<Value> places = placesOf(b, points.order, item, points.lanes);
+        llvm::SmallVector<Value> places =
+            placesOf(b, points.order, item, points.groups.size(), points.lanes);
         for (const Piece &piece : pieces) {
           b.SetInsertPoint(inside);
           Value isInside = isInPiece(b, piece.nest.g->graph, points, places);

@@ -13,7 +13,7 @@ static constexpr int64_t kUnitTraffic = 128 << 10;
 // A row that is shorter takes as long as so many bytes.
 static constexpr int64_t kRowTraffic = 32;
 
-bool goesByRows(const CollectivePlan &plan, const Transfer &transfer) {
+static bool goesByRows(const CollectivePlan &plan, const Transfer &transfer) {
   if (plan.kind == Collective::ALL_GATHER || plan.kind == Collective::ALL_TO_ALL)
     return !isCompact(transfer.block, transfer.block.to);
   return plan.kind == Collective::REDUCE_SCATTER && hasScatteredRows(transfer, plan.groupSize);
@@ -28,20 +28,21 @@ Work makeWork(const CollectivePlan &plan) {
   for (const Transfer &transfer : plan.transfers) {
     const Block &block = transfer.block;
     Work::Operand operand{.firstUnit = work.units, .byRows = goesByRows(plan, transfer)};
+    // A piece is moved for so many (target, source), or targets, of which a unit has one or all of a rank.
+    int64_t moves = plan.kind == Collective::ALL_REDUCE ? 1
+                    : fromAll                           ? g * g
+                                                        : g,
+            movesOfUnit = operand.byRows ? g : 1;
     // A unit touches `touched` times its piece.
-    int64_t touched = plan.kind == Collective::ALL_REDUCE       ? 2 * g
-                      : plan.kind == Collective::REDUCE_SCATTER ? (g + 1) * (operand.byRows ? g : 1)
-                                                                : 2 * (operand.byRows ? g : 1);
+    int64_t touched = movesOfUnit * (plan.kind == Collective::ALL_REDUCE       ? 2 * g
+                                     : plan.kind == Collective::REDUCE_SCATTER ? g + 1
+                                                                               : 2);
     operand.pieceBytes =
         std::max<int64_t>(operand.byRows ? 256 : 4096, kUnitTraffic / touched / 256 * 256);
     if (!fromAll && operand.byRows) // whole rows
       operand.pieceBytes = std::max<int64_t>(operand.pieceBytes / block.row, 1) * block.row;
     int64_t bytes = block.bytes(), pieces = (bytes + operand.pieceBytes - 1) / operand.pieceBytes;
-    int64_t targets = plan.kind == Collective::ALL_REDUCE ? 1 : g, units = pieces * targets;
-    if (fromAll && !operand.byRows)
-      units *= g;
-    else if (!fromAll && operand.byRows)
-      units = pieces;
+    int64_t units = pieces * moves / movesOfUnit;
     operand.pieces = static_cast<uint64_t>(pieces);
     work.operands.push_back(operand);
     work.units += static_cast<uint64_t>(units);

@@ -9,7 +9,14 @@
 namespace tessera::runtime {
 
 // Unit u of an operand moves piece u % pieces of one (target, source), of all sources, or of all of
-// both. There can be more units than a job's cells, which have 32 bits (16 arrays gathered from 16,384
+// both (`byRows`): ranks take turns row by row where rows of one lie between those of others, so that what
+// a core reads and writes lies one after the other.
+//
+//   all_gather of columns, 2 ranks    one rank after the other    by rows
+//   result  a a b b                   1 2 5 6                     1 2 3 4
+//           a a b b                   3 4 7 8                     5 6 7 8
+//
+// There can be more units than a job's cells, which have 32 bits (16 arrays gathered from 16,384
 // devices are 2^32): they are carried out in jobs of at most kMostCells.
 struct Work {
   static constexpr uint64_t kMostCells = uint64_t{1} << 30;
@@ -17,7 +24,7 @@ struct Work {
   struct Operand {
     uint64_t firstUnit = 0, pieces = 0;
     int64_t pieceBytes = 0;
-    bool byRows = false; // of all that a row goes to or comes from: goesByRows
+    bool byRows = false;
   };
   std::vector<Operand> operands;
   uint64_t units = 0;
@@ -25,14 +32,6 @@ struct Work {
   bool wakes = false; // worth waking sleeping workers for
   ReduceFunction reduce = nullptr;
 };
-
-// Whether ranks take turns row by row, as where rows of one lie between those of others: what a core
-// reads and writes then lies one after the other.
-//
-//   all_gather of columns, 2 ranks    one rank after the other    by rows
-//   result  a a b b                   1 2 5 6                     1 2 3 4
-//           a a b b                   3 4 7 8                     5 6 7 8
-bool goesByRows(const CollectivePlan &plan, const Transfer &transfer);
 
 Work makeWork(const CollectivePlan &plan);
 

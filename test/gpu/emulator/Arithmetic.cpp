@@ -102,8 +102,8 @@ bool computeFloat(const Instruction &i, uint64_t x, uint64_t y, uint64_t z, uint
   case Code::Sqrt:
     value = std::sqrt(a);
     break;
-  case Code::
-      Rsqrt: // an approximation, which may be off by one unit: of some numbers one step of Newton's would not mend that
+  // An approximation, which may be off by one unit: of some numbers one step of Newton's would not mend that.
+  case Code::Rsqrt:
     value = static_cast<T>(1 / std::sqrt(static_cast<double>(a)));
     break;
   case Code::Min:
