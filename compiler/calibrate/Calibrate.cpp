@@ -7,6 +7,7 @@
 #include "lib/target/Target.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 #include <algorithm>
 #include <cmath>
@@ -46,6 +47,16 @@ cost::Topology describedMachine() {
     topology.spaces["device"].bytes =
         int64_t(pages) * page / std::max<int64_t>(topology.computingAtOnce, 1);
   return topology;
+}
+
+// That the cache which all cores share can have for each of them, where the system says it. (Of some
+// processors sysconf has the sum of all their caches.)
+double mostSharedBytes() {
+  auto file = llvm::MemoryBuffer::getFileAsStream("/sys/devices/system/cpu/cpu0/cache/index3/size");
+  unsigned long long kilobytes;
+  if (!file || (*file)->getBuffer().trim().rtrim('K').getAsInteger(10, kilobytes))
+    return 1e30;
+  return 1024.0 * double(kilobytes) / std::max(1u, std::thread::hardware_concurrency());
 }
 
 // The two least of some measurements.
@@ -119,7 +130,10 @@ public:
 
 private:
   std::vector<Program> programsOfCores(int64_t cores) const {
-    return calibration::kernelPrograms(cores, result.topology.device.sharedBytes, options.quick);
+    // Of a large one that others use, too, what comes again soon is held, however fast they are.
+    const cost::DeviceRates &device = result.topology.device;
+    double held = std::min(device.sharedBytes, 8 * device.cacheBytes);
+    return calibration::kernelPrograms(cores, held, options.quick);
   }
 
   // Of the cache that cores share, by how much longer the same kernels take with more arrays.
@@ -127,10 +141,13 @@ private:
     // A cache that others use, too, needs some rounds of a loop until it holds what it can.
     std::vector<cost::Observation> observed = observeInTurns(programs, {7, 0.04});
     std::vector<cost::CachePass> passes;
+    cost::DeviceRates &device = result.topology.device;
     for (auto [one, size] : llvm::zip(observed, bytes))
-      if (size > 1.5 * result.topology.device.cacheBytes)
-        passes.push_back({size, one.seconds / one.launches});
-    result.topology.device.sharedBytes = cost::cacheOf(passes);
+      if (size > 1.5 * device.cacheBytes)
+        passes.push_back({size, one.seconds / one.launches, calibration::kBytesOfCachePart});
+    cost::SharedCache found = cost::cacheOf(passes, mostSharedBytes());
+    device.sharedBytes = found.bytes;
+    device.othersPerSecond = found.othersPerSecond;
   }
 
   // How much longer computing takes beside products by tiles.
@@ -302,6 +319,7 @@ private:
   cost::Topology counted() const {
     cost::Topology topology = described;
     topology.device.sharedBytes = result.topology.device.sharedBytes;
+    topology.device.othersPerSecond = result.topology.device.othersPerSecond;
     topology.device.besideTiles = result.topology.device.besideTiles;
     return topology;
   }

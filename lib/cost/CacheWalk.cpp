@@ -5,8 +5,18 @@
 
 namespace tessera::cost {
 
-double heldAfter(double touched, double capacity) {
-  return touched <= capacity ? 1 : capacity <= 0 ? 0 : std::exp(2 - 2 * touched / capacity);
+double heldAfter(double touched, double capacity, double others) {
+  if (capacity <= 0)
+    return touched > 0 || others > 0 ? 0 : 1;
+  if (others <= 0)
+    return touched <= capacity ? 1 : std::exp(2 - 2 * touched / capacity);
+  // What misses, from above: the curve of which it is the last zero is convex.
+  double missed = 1;
+  for (int step = 0; step < 8; ++step) {
+    double held = std::exp(-(missed * touched + others) / capacity);
+    missed -= (missed - 1 + held) / (1 - held * touched / capacity);
+  }
+  return std::clamp(1 - missed, 0.0, 1.0);
 }
 
 void CacheWalk::split(uint64_t at) {
@@ -35,7 +45,7 @@ double CacheWalk::held(uint64_t begin, uint64_t end, double sharers) {
   double warm = 0;
   auto last = ranges_.lower_bound(end);
   for (auto it = ranges_.lower_bound(begin); it != last; ++it)
-    warm += heldAfter(clock_ - it->second.at, capacity_) *
+    warm += heldAfter(clock_ - it->second.at, capacity_, others_ - it->second.others) *
             static_cast<double>(it->second.end - it->first) / std::max(it->second.sharers, sharers);
   return warm;
 }
@@ -56,7 +66,7 @@ double CacheWalk::touch(uint64_t begin, uint64_t end, double seen, double sharer
   double warm = held(begin, end, sharers);
   forget(begin, end);
   clock_ += seen / sharers;
-  ranges_[begin] = {end, clock_, sharers};
+  ranges_[begin] = {end, clock_, others_, sharers};
   return static_cast<double>(end - begin) - warm;
 }
 

@@ -7,6 +7,10 @@
 // round through w bytes and a cache of c replaces any of its bytes, a part p misses that makes
 // 1 - p = exp(-p * w / c); exp(2 - 2 * w / c) of them are held, nearly so.
 //
+// Where others use the cache as well, as on a machine that is shared, what they bring into it meanwhile,
+// o bytes that all miss, replaces too: 1 - p = exp(-(p * w + o) / c). So what is touched again soon is
+// held, and the same bytes touched again later are not.
+//
 // Of several cores this follows the first. Where a kernel is divided among them, nobody says who takes
 // which part, and a byte is afterwards in a core's cache with the probability of one in so many:
 //
@@ -21,8 +25,8 @@
 
 namespace tessera::cost {
 
-// The part of a byte that a cache still holds after so many others.
-double heldAfter(double touched, double capacity);
+// The part of a byte that a cache still holds after so many bytes of the program's, and of others'.
+double heldAfter(double touched, double capacity, double others = 0);
 
 class CacheWalk {
 public:
@@ -43,11 +47,14 @@ public:
   double take(uint64_t begin, uint64_t end, double bytes);
   // Others use the cache in between.
   void pass(double bytes) { clock_ += bytes; }
+  // Others have brought so many into it.
+  void passOthers(double bytes) { others_ += bytes; }
 
 private:
   struct Range {
     uint64_t end;
     double at;      // of the clock, when it was touched last
+    double others;  // of theirs, then
     double sharers; // cores of which one has it
   };
   void split(uint64_t at);
@@ -55,6 +62,7 @@ private:
 
   double capacity_;
   double clock_ = 0;                 // bytes touched so far
+  double others_ = 0;                // bytes that others have brought
   std::map<uint64_t, Range> ranges_; // by their begin, disjoint
 };
 

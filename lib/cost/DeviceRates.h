@@ -18,6 +18,7 @@ struct DeviceRates {
   double processors = 0;
   double cacheBytes = 1e6; // that a core keeps at hand
   double sharedBytes = 0;  // that a cache beyond has for each core; 0: none is known
+  double othersPerSecond = 0; // bytes that others of the machine bring into that, for each core
   double nearBytes = 0;    // of which a kernel's arrays cost nothing to load
   double vectorBytes = 64; // of a vector register
   double tileRows = 0;     // of the processor's own tiles, which multiply bf16; 0: it has none

@@ -49,6 +49,7 @@ template <class Visitor> void visitFields(DeviceRates &device, Visitor &visitor)
                       {{"processors", &Rates::processors},
                        {"cache", &Rates::cacheBytes},
                        {"shared_cache", &Rates::sharedBytes},
+                       {"others", &Rates::othersPerSecond},
                        {"near", &Rates::nearBytes},
                        {"vector", &Rates::vectorBytes, Least::One},
                        {"tiles", &Rates::tileRows},

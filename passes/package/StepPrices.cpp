@@ -44,6 +44,7 @@ public:
       : topology(topology), devices(devices), cores(cost::coresOf(topology, devices)),
         cache(topology.device.cacheBytes),
         shared(std::max(cores, 1.0) * topology.device.sharedBytes),
+        othersPerSecond(std::max(cores, 1.0) * topology.device.othersPerSecond),
         exchanged(std::max(shared.capacity(), cache.capacity())) {
     for (auto kernel : program->getParentOfType<ModuleOp>().getOps<KernelOp>()) {
       Kernel &known = kernels[kernel.getSymName()];
@@ -92,14 +93,21 @@ private:
       }
   }
 
+  // Others of the machine go on meanwhile.
+  void took(double seconds) {
+    shared.passOthers(othersPerSecond * seconds);
+    othersSinceWait += othersPerSecond * seconds;
+  }
+
   // The other devices of the same core go on.
   void pass() {
     if (cores < 1) {
       cache.pass((1 / cores - 1) * sinceWait);
       shared.pass((1 / cores - 1) * missedSinceWait);
       exchanged.pass((1 / cores - 1) * missedSinceWait);
+      shared.passOthers((1 / cores - 1) * othersSinceWait);
     }
-    sinceWait = missedSinceWait = 0;
+    sinceWait = missedSinceWait = othersSinceWait = 0;
   }
 
   void walkRegions(MutableArrayRef<Region> regions, bool steady) {
@@ -203,6 +211,7 @@ private:
     price.seconds = cost::isGpu(rates) // whose grids are blocks of threads
                         ? cost::gpuSeconds(rates, work, work.grid)
                         : cost::sharedSeconds(rates, alone(price.terms, work), grid, cores);
+    took(price.seconds);
     price.flops = work.flops;
     price.hasProducts = !work.products.empty();
   }
@@ -243,6 +252,7 @@ private:
     price.seconds = cost::isGpu(topology.device)
                         ? cost::kernelSeconds(topology.device, work, missed)
                         : alone(price.terms, work);
+    took(price.seconds);
   }
 
   // What cores read and write where devices share a memory; nothing on machines with links.
@@ -266,15 +276,18 @@ private:
     price.terms = exchange.terms;
     price.meetings = exchange.meetings;
     price.seconds = cost::exchangeSeconds(topology.device, exchange);
+    took(price.seconds);
   }
 
   const cost::Topology &topology;
   const int64_t devices;
   const double cores;            // that a device has; a part of one where devices take turns
   cost::CacheWalk cache, shared; // of one of its cores, and beyond, of all
+  const double othersPerSecond;  // bytes that others bring into the second
   cost::CacheWalk exchanged; // what collectives have read or written, which other cores have, too
   bool usesTiles = false;    // of the processor
   double missedSinceWait = 0;
+  double othersSinceWait = 0; // bytes that others have brought
   double sinceWait = 0;    // bytes
   uint64_t results = 0;    // where those of this step are
   std::vector<bool> isNew; // by output: whether it has memory of its own
