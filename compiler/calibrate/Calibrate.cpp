@@ -93,6 +93,7 @@ public:
       exchanges = calibration::exchangePrograms(4 * cores, options.quick);
     std::vector<Program> shared =
         cores > 1 ? calibration::sharedPrograms(cores) : std::vector<Program>();
+    std::vector<Program> shorts = calibration::shortPrograms(cores);
     std::vector<Program> caches;
     if (!options.quick)
       caches = calibration::cachePrograms(cores);
@@ -100,7 +101,7 @@ public:
     if (described.device.tileRows > 0)
       tiles = calibration::tilePrograms(cores);
     total = all.size() + collectives.size() + exchanges.size() + shared.size() + caches.size() +
-            tiles.size();
+            tiles.size() + shorts.size();
     findSharedCache(caches, calibration::cacheBytes(cores));
     if (result.error.empty())
       findClock(tiles);
@@ -119,8 +120,10 @@ public:
     result.observed = std::move(observed);
     if (options.process)
       findLinks(collectives);
-    else
+    else {
       findSharing(shared);
+      findShortSteps(shorts);
+    }
     topology.device.flopsPerSecond = topology.device.kernels["product_f32"];
     topology.device.flopsByType["bf16"] = topology.device.kernels["product_bf16"];
     topology.device.flopsByType["f64"] = topology.device.kernels["product_f64"];
@@ -313,6 +316,24 @@ private:
       waited += std::max(0.0, rest) / double(count);
     }
     rates.sharingSeconds = std::min(waited, 1e-4);
+  }
+
+  // Without loops, and so without idle cores that are awake.
+  void findShortSteps(const std::vector<Program> &programs) {
+    size_t named = result.names.size();
+    std::vector<cost::Observation> observed = observe(programs);
+    result.names.resize(named);
+    if (!result.error.empty())
+      return;
+    cost::DeviceRates &rates = result.topology.device;
+    double cores = double(result.topology.computingAtOnce);
+    rates.shortStepSeconds = std::min(observed[0].seconds, 1e-4);
+    if (cores < 2)
+      return;
+    double one = observed[1].seconds - rates.shortStepSeconds,
+           shared = observed[2].seconds - rates.shortStepSeconds;
+    double late = shared - one / (cores * rates.coresTogether) - rates.sharingSeconds;
+    rates.wakingSeconds = std::clamp(late / (1 - 1 / cores), 0.0, 1e-3);
   }
 
   // What is known before rates are: work is counted by it.

@@ -58,4 +58,18 @@ std::vector<Program> sharedPrograms(int64_t cores) {
   return all;
 }
 
+std::vector<Program> shortPrograms(int64_t cores) {
+  auto program = [](const std::string &name, int64_t elements, int operations, int64_t threads) {
+    std::string type = tensor({elements}), x = "%x0";
+    Body body;
+    for (int i = 0; i < operations; ++i)
+      x = body.unary("logistic", x, type);
+    std::string text = "module {\n  func.func public @main(%x0: " + type + ") -> " + type + " {\n" +
+                       body.text + "    return " + x + " : " + type + "\n  }\n}\n";
+    return Program{name, text, 1, threads};
+  };
+  return {program("short step", 512, 1, cores), program("short step of one", 1 << 16, 2, 1),
+          program("short step that is shared", 1 << 16, 2, cores)};
+}
+
 } // namespace tessera::calibration

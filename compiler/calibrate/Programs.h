@@ -35,6 +35,10 @@ std::vector<Program> tilePrograms(int64_t cores);
 // Kernels of one device: each on one core, then each shared by all.
 std::vector<Program> sharedPrograms(int64_t cores);
 
+// Steps that are short (lib/steps/ShortStep.h): one that does nearly nothing, and one kernel on one core
+// and shared by all.
+std::vector<Program> shortPrograms(int64_t cores);
+
 // Collectives of groups of neighbours among `devices`, by kind and number of elements; of the least
 // number with something computed in between.
 constexpr int64_t kLeastElements = 256;

@@ -23,7 +23,8 @@ static double errorOf(llvm::ArrayRef<CachePass> passes, const SharedCache &cache
     missedSeconds += weight * x * pass.seconds;
   }
   double spread = missedSquared - missed * missed / weights;
-  double slope = spread > 1e-12 * weights ? (missedSeconds - missed * seconds / weights) / spread : 0;
+  double slope =
+      spread > 1e-12 * weights ? (missedSeconds - missed * seconds / weights) / spread : 0;
   double held = (seconds - slope * missed) / weights, error = 0;
   for (const CachePass &pass : passes)
     error += std::pow(pass.seconds / (held + slope * missedOf(pass)) - 1, 2);

@@ -86,6 +86,7 @@ ContractionCells contractionCells(const Product &given, int64_t rows, int64_t co
   // Results that are turned take as long as so many terms.
   constexpr double termsOfTurned = 64;
   Product product = given;
+  product.k = std::max(product.k, 1.0); // on the average less where windows lie in the padding
   if (product.isTurned)
     product.k = std::max(product.k, termsOfTurned);
   bool isLow = product.isTurned && product.m < termsOfTurned; // what is copied of b costs most

@@ -29,17 +29,19 @@ inline double coresOfGrid(const steps::SharedGrid &grid, double cores) {
 //
 //   7 cells, chunks of 2, two cores    0 1 4 5      the first has four of seven
 //                                      2 3 6
+// `asleep`: all but one of the cores are, and come later where they are woken.
 inline double sharedSeconds(const DeviceRates &rates, double seconds, const steps::SharedGrid &grid,
-                            double cores) {
+                            double cores, bool asleep = false) {
   double used = coresOfGrid(grid, cores);
-  if (used <= 1)
+  if (used <= 1 || (asleep && !grid.wakes()))
     return seconds;
   double chunk = grid.chunk(),
          before = std::ceil(grid.cells / chunk) - 1; // the last may be smaller
   double most = std::floor(before / used) * chunk +
                 (std::fmod(before, used) > 0 ? chunk : grid.cells - before * chunk);
   double largest = std::max(most / grid.cells, 1 / (used * rates.coresTogether));
-  return std::min(seconds, seconds * largest + rates.sharingSeconds);
+  double late = asleep ? rates.wakingSeconds * (1 - 1 / used) : 0; // what one does alone until then
+  return std::min(seconds, seconds * largest + rates.sharingSeconds + late);
 }
 
 } // namespace tessera::cost

@@ -55,6 +55,8 @@ template <class Visitor> void visitFields(DeviceRates &device, Visitor &visitor)
                        {"tiles", &Rates::tileRows},
                        {"beside_tiles", &Rates::besideTiles, Least::One},
                        {"step", &Rates::stepSeconds},
+                       {"short_step", &Rates::shortStepSeconds},
+                       {"waking", &Rates::wakingSeconds},
                        {"launch", &Rates::launchSeconds},
                        {"instruction", &Rates::instructionSeconds},
                        {"sharing", &Rates::sharingSeconds},

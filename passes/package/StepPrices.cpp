@@ -40,9 +40,9 @@ Place placeOf(Value value) {
 
 class Walk {
 public:
-  Walk(ProgramOp program, const cost::Topology &topology, int64_t devices)
-      : topology(topology), devices(devices), cores(cost::coresOf(topology, devices)),
-        cache(topology.device.cacheBytes),
+  Walk(ProgramOp program, const cost::Topology &topology, int64_t devices, bool isShort)
+      : topology(topology), devices(devices), isShort(isShort),
+        cores(cost::coresOf(topology, devices)), cache(topology.device.cacheBytes),
         shared(std::max(cores, 1.0) * topology.device.sharedBytes),
         othersPerSecond(std::max(cores, 1.0) * topology.device.othersPerSecond),
         exchanged(std::max(shared.capacity(), cache.capacity())) {
@@ -210,7 +210,8 @@ private:
       price.terms = cost::besideTiles(rates, price.terms);
     price.seconds = cost::isGpu(rates) // whose grids are blocks of threads
                         ? cost::gpuSeconds(rates, work, work.grid)
-                        : cost::sharedSeconds(rates, alone(price.terms, work), grid, cores);
+                        : cost::sharedSeconds(rates, alone(price.terms, work), grid, cores,
+                                              /*asleep=*/isShort);
     took(price.seconds);
     price.flops = work.flops;
     price.hasProducts = !work.products.empty();
@@ -281,6 +282,7 @@ private:
 
   const cost::Topology &topology;
   const int64_t devices;
+  const bool isShort;            // is the step
   const double cores;            // that a device has; a part of one where devices take turns
   cost::CacheWalk cache, shared; // of one of its cores, and beyond, of all
   const double othersPerSecond;  // bytes that others bring into the second
@@ -288,9 +290,9 @@ private:
   bool usesTiles = false;    // of the processor
   double missedSinceWait = 0;
   double othersSinceWait = 0; // bytes that others have brought
-  double sinceWait = 0;    // bytes
-  uint64_t results = 0;    // where those of this step are
-  std::vector<bool> isNew; // by output: whether it has memory of its own
+  double sinceWait = 0;       // bytes
+  uint64_t results = 0;       // where those of this step are
+  std::vector<bool> isNew;    // by output: whether it has memory of its own
   struct Kernel {
     KernelOp op;
     cost::KernelWork work; // in place where it may be
@@ -385,8 +387,8 @@ Started startedBy(StartOp start) {
 }
 
 llvm::DenseMap<Operation *, Price> pricesOf(ProgramOp program, const cost::Topology &topology,
-                                            int64_t devices) {
-  Walk walk(program, topology, devices);
+                                            int64_t devices, bool isShort) {
+  Walk walk(program, topology, devices, isShort);
   // The steps before leave what they can in the cache.
   walk.step(*program.getBlock(), /*isOdd=*/false, /*steady=*/false);
   walk.step(*program.getBlock(), /*isOdd=*/true, /*steady=*/false);

@@ -27,9 +27,10 @@ struct Price {
 };
 
 // Of dispatches, copies and starts; of a start what the devices' own cores do for it. The blocks of a
-// branch count as often as the branch. `devices`: of the mesh.
-llvm::DenseMap<mlir::Operation *, Price> pricesOf(exec::ProgramOp program,
-                                                  const cost::Topology &topology, int64_t devices);
+// branch count as often as the branch. `devices`: of the mesh. `isShort`: the step is one that the
+// calling thread carries out (lib/steps/ShortStep.h).
+llvm::DenseMap<mlir::Operation *, Price>
+pricesOf(exec::ProgramOp program, const cost::Topology &topology, int64_t devices, bool isShort);
 
 // Of a whole step of one device; of a branch the block that takes longest.
 cost::Observation workOfStep(exec::ProgramOp program,

@@ -20,7 +20,8 @@ public:
       : topology(topology), mesh(mesh) {
     int64_t devices = mesh ? mesh->numDevices() : 1;
     turns = cost::turnsOf(topology, devices);
-    result.prices = pricesOf(program, topology, devices);
+    isShort = steps::isShort(sizeOf(program, double(devices)));
+    result.prices = pricesOf(program, topology, devices, isShort);
     result.done = workOfStep(program, result.prices);
     for (auto kernel : program->getParentOfType<ModuleOp>().getOps<KernelOp>())
       kernels[kernel.getSymName()] = kernel;
@@ -30,17 +31,19 @@ public:
     for (auto function : program.getBlock()->getOps<FunctionOp>())
       functions[function.getSymName()] = readBlock(*function.getBlock());
     readBlock(*program.getBlock());
-    result.done.steps = steps::isShort(sizeOf(program)) ? 0 : 1;
+    result.done.steps = isShort ? 0 : 1;
     return std::move(result);
   }
 
 private:
-  steps::Size sizeOf(ProgramOp program) const {
-    double devices = mesh ? double(mesh->numDevices()) : 1;
+  // Trips and calls do not count: where there are loops a step is not short.
+  static steps::Size sizeOf(ProgramOp program, double devices) {
     steps::Size size;
-    program->walk([&](LoopOp) { size.hasLoops = true; });
     size.devices = devices;
-    size.instructions = devices * result.done.instructions;
+    program->walk([&](Operation *op) {
+      size.hasLoops |= isa<LoopOp>(op);
+      size.instructions += isa<ProgramOp, BufferOp, exec::ConstantOp, FunctionOp>(op) ? 0 : devices;
+    });
     size.bytes = devices * double(memoryFigures(program).total());
     return size;
   }
@@ -132,6 +135,7 @@ private:
   const cost::Topology &topology;
   const sharding::Mesh *mesh;
   double turns = 1; // that devices take to compute
+  bool isShort = false;
   llvm::StringMap<KernelOp> kernels;
   llvm::StringMap<uint32_t> functions; // their blocks
   StepWork result;
@@ -159,7 +163,8 @@ cost::CollectiveTime timeOf(StartOp start, const cost::Topology &topology,
 cost::Prediction predictStep(const StepWork &step, const cost::Topology &topology,
                              size_t mostEvents) {
   cost::Prediction prediction = cost::predict(step.blocks, mostEvents);
-  double fixed = step.done.steps * topology.device.stepSeconds;
+  const cost::DeviceRates &rates = topology.device;
+  double fixed = step.done.steps > 0 ? step.done.steps * rates.stepSeconds : rates.shortStepSeconds;
   prediction.time.seconds += fixed;
   prediction.time.overhead += fixed;
   return prediction;

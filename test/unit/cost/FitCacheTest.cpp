@@ -59,8 +59,14 @@ TEST(FitCache, FindsWhatOthersBring) {
 // As measured beside neighbours who use most of 32 MB: no size of a cache of one's own explains them.
 TEST(FitCache, TheLongerARoundTakesTheMoreIsLost) {
   std::vector<CachePass> passes;
-  for (auto [bytes, microseconds] : {std::pair{2e6, 104.4}, {5e6, 141.4}, {8e6, 170.1}, {12e6, 191.9},
-                                     {16e6, 206.6}, {24e6, 213.6}, {32e6, 219.8}, {64e6, 224.0}})
+  for (auto [bytes, microseconds] : {std::pair{2e6, 104.4},
+                                     {5e6, 141.4},
+                                     {8e6, 170.1},
+                                     {12e6, 191.9},
+                                     {16e6, 206.6},
+                                     {24e6, 213.6},
+                                     {32e6, 219.8},
+                                     {64e6, 224.0}})
     passes.push_back({bytes, 1e-6 * microseconds, 512 * 512 * 4});
   SharedCache found = cacheOf(passes, 16e6);
   EXPECT_NEAR(found.bytes, 16e6, 3e6);

@@ -219,12 +219,14 @@ TEST(CacheWalk, OthersReplaceWhatIsHeld) {
   EXPECT_NEAR(heldAfter(0, 8, 1), std::exp(-1 / 8.0), 1e-9);
   for (auto [touched, others] : {std::pair{4.0, 1.0}, {8.0, 1.0}, {8.0, 20.0}, {40.0, 3.0}}) {
     double held = heldAfter(touched, 8, others);
-    EXPECT_NEAR(held, std::exp(-((1 - held) * touched + others) / 8), 1e-9) << touched << " " << others;
+    EXPECT_NEAR(held, std::exp(-((1 - held) * touched + others) / 8), 1e-9)
+        << touched << " " << others;
   }
   CacheWalk cache(8);
   cache.touch(0, 4);
   cache.passOthers(16);
-  EXPECT_NEAR(cache.touch(0, 4), 4 * (1 - std::exp(-2.0)), 1e-9); // nothing else was touched meanwhile
+  EXPECT_NEAR(cache.touch(0, 4), 4 * (1 - std::exp(-2.0)),
+              1e-9); // nothing else was touched meanwhile
   EXPECT_NEAR(cache.touch(0, 4), 0, 1e-9);
 }
 

@@ -32,6 +32,15 @@ TEST(ProductCells, WhatFitsStays) {
   EXPECT_EQ(cells.nPanel, before.nPanel);
 }
 
+// Windows that lie in the padding but for a few have less than a term on the average.
+TEST(ProductCells, LessThanATermIsOne) {
+  Product product = productOf(5, 2, 1);
+  product.k = 0.8;
+  ContractionCells cells = contractionCells(product, 5, 2, 4, /*inBlocks=*/false);
+  EXPECT_EQ(cells.mChunk, 5);
+  EXPECT_EQ(cells.nChunk, 2);
+}
+
 // As the header's example: nothing is copied more often.
 TEST(ProductCells, WithAllRowsInAPanelColumnsAreCopiedByFewer) {
   Product product = productOf(64, 128, 256);
