@@ -119,7 +119,9 @@ void Nest::emitLoops(llvm::ArrayRef<LoopGroup> groups, unsigned depth,
     return {e.i64(boundsOf(g->graph, loop).first), e.i64(boundsOf(g->graph, loop).second)};
   };
   if (turned && depth + 2 == groups.size())
-    return emitBlocks(group, groups.back(), partOf(group), partOf(groups.back()));
+    return emitBlocks(depth ? llvm::ArrayRef<unsigned>(groups[depth - 1])
+                            : llvm::ArrayRef<unsigned>(),
+                      group, groups.back(), partOf(group), partOf(groups.back()));
   Part part = partOf(group);
   auto [from, to, step] = part;
   if (rowsAcross && depth + 2 == groups.size())

@@ -5,6 +5,7 @@
 #include "passes/codegen/cpu/ColumnValues.h"
 #include "passes/codegen/cpu/KernelEmitter.h"
 #include "passes/codegen/cpu/PartSums.h"
+#include "passes/codegen/cpu/TurnedBlock.h"
 #include "passes/codegen/kernel/NestGraph.h"
 #include "passes/codegen/kernel/RowBehind.h"
 #include "passes/codegen/kernel/TurnedLoads.h"
@@ -53,8 +54,11 @@ private:
                      Part part);
   // Lanes of vectors that run across so many short rows.
   int64_t lanesAcross(const ShortRows &rows, int64_t count) const;
-  void emitBlocks(llvm::ArrayRef<unsigned> along, llvm::ArrayRef<unsigned> vector, Part alongPart,
-                  Part vectorPart);
+  // `around`: the loop outside of the two, if there is one.
+  void emitBlocks(llvm::ArrayRef<unsigned> around, llvm::ArrayRef<unsigned> along,
+                  llvm::ArrayRef<unsigned> vector, Part alongPart, Part vectorPart);
+  void expectNext(TurnedBlock &block, llvm::ArrayRef<unsigned> around, std::pair<Range, Part> along,
+                  std::pair<Range, Part> vector);
   void emitLines(llvm::ArrayRef<unsigned> group, Range range,
                  llvm::function_ref<void(Value at)> each);
   unsigned lanesOf(llvm::ArrayRef<unsigned> group) const;

@@ -99,12 +99,12 @@ void Nest::emitShortRows(ShortRows rows, llvm::ArrayRef<unsigned> outer,
   inParts ? e.closeLoop() : e.closeBlock();
 }
 
-void Nest::emitBlocks(llvm::ArrayRef<unsigned> along, llvm::ArrayRef<unsigned> vector,
-                      Part alongPart, Part vectorPart) {
+void Nest::emitBlocks(llvm::ArrayRef<unsigned> around, llvm::ArrayRef<unsigned> along,
+                      llvm::ArrayRef<unsigned> vector, Part alongPart, Part vectorPart) {
   Emitter &e = *emitter;
   bool isPast = goesPastCaches(leastStreamedBlocks), isInLines = isPast && !startsAtLines(vector);
   int64_t inLine = isInLines ? lineBytes / byteSize(firstOfPoints()->kind) : 0;
-  TurnedBlock block(e, *turned, along, vector, {inLine, llvm::isa<llvm::Constant>(alongPart.to)});
+  TurnedBlock block(e, *turned, along, vector, inLine);
   auto open = [&](const Part &part, int64_t side) -> Range {
     Value start = e.openLoop(part.from, part.to, side, /*mayBeEmpty=*/true);
     Value end = e.b.CreateNSWAdd(start, e.i64(side));
@@ -115,9 +115,11 @@ void Nest::emitBlocks(llvm::ArrayRef<unsigned> along, llvm::ArrayRef<unsigned> v
   if (isInLines) // a row goes on to the end of a line
     last = e.b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, e.b.CreateNSWAdd(last, e.i64(inLine)),
                                      e.i64(boundsOf(g->graph, vector).second));
+  expectNext(block, around, {rows, alongPart}, {columns, vectorPart});
   block.turn(rows.first, rows.second, columns.first, last);
   Value row = e.openLoop(rows.first, rows.second, 1, false);
   e.bindLevel(along.back(), setOf(along), row, 1, nullptr);
+  block.askForNext(row, rows.first, rows.second);
   auto bind = [&](Value column) { block.bind(row, column); };
   if (isInLines) {
     emitLines(vector, columns, bind);
@@ -133,6 +135,25 @@ void Nest::emitBlocks(llvm::ArrayRef<unsigned> along, llvm::ArrayRef<unsigned> v
   e.closeLoop();
   e.closeLoop();
   e.closeLoop();
+}
+
+// The next block: along the lines, then of other rows, then of the loop around. Behind a cell's last one
+// comes that of the next cell.
+void Nest::expectNext(TurnedBlock &block, llvm::ArrayRef<unsigned> around,
+                      std::pair<Range, Part> along, std::pair<Range, Part> vector) {
+  auto &b = emitter->b;
+  auto [rows, alongPart] = along;
+  auto [columns, vectorPart] = vector;
+  Value isEnd = b.CreateICmpSGE(rows.second, alongPart.to);
+  Value isLast = b.CreateAnd(isEnd, b.CreateICmpSGE(columns.second, vectorPart.to));
+  Value here = around.empty() ? nullptr : emitter->variables[around.back()];
+  bool goesAlong = !here && alongPart.step != 0;
+  Value start = goesAlong ? b.CreateSelect(isLast, alongPart.to, alongPart.from) : alongPart.from;
+  Value other =
+      here || goesAlong ? b.CreateSelect(isLast, vectorPart.from, columns.second) : columns.second;
+  Value trip = here ? b.CreateNSWAdd(here, b.CreateZExt(isLast, here->getType())) : nullptr;
+  block.expect(b.CreateSelect(isEnd, start, rows.second),
+               b.CreateSelect(isEnd, other, columns.first), around, trip);
 }
 
 // A row of a block in whole lines of the results: it starts where the block before has ended, at a

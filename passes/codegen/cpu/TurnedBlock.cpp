@@ -1,5 +1,7 @@
 #include "passes/codegen/cpu/TurnedBlock.h"
 
+#include "passes/codegen/cpu/SumSlots.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Analysis/VectorUtils.h"
 
@@ -8,12 +10,11 @@ namespace tessera::codegen {
 static constexpr int64_t line = 64, widestVector = 64; // bytes, elements
 
 TurnedBlock::TurnedBlock(Emitter &emitter, const TurnedLoads &turned,
-                         llvm::ArrayRef<unsigned> along, llvm::ArrayRef<unsigned> vector, Walk walk)
-    : alongSide(walk.beyond ? turned.side / 2 : turned.side),
-      vectorSide(walk.beyond ? turned.side * 2 : turned.side), e(emitter), turned(turned),
-      along(along), vector(vector), walk(walk),
-      rowElements(llvm::alignTo(vectorSide + walk.beyond, widestVector)) {
-  int64_t alongSize = highest(along) - lowest(along), size = highest(vector) - lowest(vector);
+                         llvm::ArrayRef<unsigned> along, llvm::ArrayRef<unsigned> vector,
+                         int64_t beyond)
+    : alongSide(turned.alongSide(beyond != 0)), vectorSide(turned.vectorSide(beyond != 0)),
+      e(emitter), turned(turned), along(along), vector(vector), beyond(beyond),
+      rowElements(llvm::alignTo(vectorSide + beyond, widestVector)) {
   for (Node *node : turned.loads) {
     int64_t bytes = byteSize(node->kind);
     // A last vector reads elements behind its row, a first one before it.
@@ -22,14 +23,27 @@ TurnedBlock::TurnedBlock(Emitter &emitter, const TurnedLoads &turned,
         e.temporary(llvm::ArrayType::get(e.b.getInt8Ty(), place), "block"));
     slot->setAlignment(llvm::Align(line));
     memory.push_back(e.b.CreateConstGEP1_64(e.b.getInt8Ty(), slot, widestVector * bytes));
-    // Instructions that interleave two registers do so in each 16 bytes of them, but for those of
-    // AVX-512 for elements of four bytes and more.
-    int64_t lane = bytes >= 4 && e.features.masks ? e.features.bytes / bytes : 16 / bytes;
-    int64_t across = std::min<int64_t>(lane, llvm::bit_floor<uint64_t>(std::min(alongSize, size)));
-    int64_t rows = std::min<int64_t>(
-        {int64_t(e.features.bytes / bytes), vectorSide, int64_t(llvm::bit_floor<uint64_t>(size))});
-    squares.push_back({across, std::max(across, rows)});
+    squares.push_back(squaresOf(node));
   }
+}
+
+// Of a row whole lines are read at once: between two reads of one, rows a power of two apart would take
+// its place in the first cache. Squares that are smaller for a loop's sake are of more rows instead.
+TurnedBlock::Squares TurnedBlock::squaresOf(const Node *node) const {
+  int64_t bytes = byteSize(node->kind), inRegister = e.features.bytes / bytes;
+  auto whole = [&](llvm::ArrayRef<unsigned> group) {
+    return int64_t(llvm::bit_floor<uint64_t>(extent(group)));
+  };
+  // Instructions that interleave two registers do so in each 16 bytes of them, but for those of
+  // AVX-512 for elements of four bytes and more.
+  int64_t lane = bytes >= 4 && e.features.masks ? inRegister : 16 / bytes;
+  int64_t side = std::min({lane, whole(along), whole(vector)});
+  auto inOne = [&](int64_t most) {
+    return std::max<int64_t>(std::min(inRegister, most) / side, 1);
+  };
+  int64_t beside = side == lane ? inOne(std::min(alongSide, whole(along))) : 1;
+  int64_t below = beside == 1 ? inOne(std::min(vectorSide, whole(vector))) : 1;
+  return {side, beside, below};
 }
 
 int64_t TurnedBlock::lowest(llvm::ArrayRef<unsigned> group) const {
@@ -47,9 +61,9 @@ Value TurnedBlock::pointer(unsigned number, Value row, Value column) {
 void TurnedBlock::turn(Value a0, Value a1, Value v0, Value v1) {
   // No square reaches past the loops' ends: the block's base is so far from there.
   int64_t mostAlong = 1, mostRows = 1;
-  for (const Square &square : squares) {
-    mostAlong = std::max(mostAlong, square.along);
-    mostRows = std::max(mostRows, square.rows);
+  for (const Squares &square : squares) {
+    mostAlong = std::max(mostAlong, square.along());
+    mostRows = std::max(mostRows, square.rows());
   }
   auto moved = [&](Value start, int64_t last) {
     return e.b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, start, e.i64(last));
@@ -63,7 +77,7 @@ void TurnedBlock::turn(Value a0, Value a1, Value v0, Value v1) {
 void TurnedBlock::turnSquares(unsigned number, Value a1, Value v1) {
   auto &b = e.b;
   Node *node = turned.loads[number];
-  Square square = squares[number];
+  Squares square = squares[number];
   llvm::Type *type = memoryType(node->kind, b.getContext());
   llvm::Align align(byteSize(node->kind));
   // The last square of a loop is moved back: some of it is read twice.
@@ -71,46 +85,90 @@ void TurnedBlock::turnSquares(unsigned number, Value a1, Value v1) {
     Value start = e.openLoop(base, end, step, false);
     return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, start, e.i64(highest(group) - step));
   };
-  Value v = open(vector, vectorBase, v1, square.rows);
-  Value a = open(along, alongBase, a1, square.along);
+  Value v = open(vector, vectorBase, v1, square.rows());
+  Value a = open(along, alongBase, a1, square.along());
   e.bindLevel(vector.back(), setOf(vector), v, 1, nullptr);
   e.bindLevel(along.back(), setOf(along), a, 1, nullptr);
   Value row = b.CreateNSWSub(a, alongBase), column = b.CreateNSWSub(v, vectorBase);
   Value first = e.element(e.bufferPointer(node->buffer()), node->kind, e.emitIndex(node->index));
   int64_t stride = *strideOf(node->index, vector);
   llvm::SmallVector<Value> read;
-  for (int64_t i = 0; i < square.rows; ++i)
-    read.push_back(b.CreateAlignedLoad(llvm::FixedVectorType::get(type, square.along),
+  for (int64_t i = 0; i < square.rows(); ++i)
+    read.push_back(b.CreateAlignedLoad(llvm::FixedVectorType::get(type, square.along()),
                                        b.CreateConstGEP1_64(type, first, i * stride), align));
-  prefetchNext(node, square, first, row);
-  // Rows that far apart lie side by side in a register.
-  llvm::SmallVector<Value> rows;
-  for (int64_t i = 0; i < square.along; ++i) {
-    llvm::SmallVector<Value> parts;
-    for (int64_t j = i; j < square.rows; j += square.along)
-      parts.push_back(read[j]);
-    rows.push_back(llvm::concatenateVectors(b, parts));
+  llvm::SmallVector<Value> registers;
+  for (int64_t i = 0; i < square.side; ++i) {
+    llvm::SmallVector<Value> below;
+    for (int64_t j = i; j < square.rows(); j += square.side)
+      below.push_back(read[j]);
+    registers.push_back(llvm::concatenateVectors(b, below));
   }
   Value to = pointer(number, row, column);
-  for (auto [i, value] : llvm::enumerate(e.transpose(std::move(rows))))
-    b.CreateAlignedStore(value, b.CreateConstGEP1_64(type, to, int64_t(i) * rowElements), align);
+  for (auto [i, value] : llvm::enumerate(e.transpose(std::move(registers))))
+    for (auto [beside, part] : llvm::enumerate(registersOf(b, value, square.rows()))) {
+      int64_t place = int64_t(beside) * square.side + int64_t(i);
+      b.CreateAlignedStore(part, b.CreateConstGEP1_64(type, to, place * rowElements), align);
+    }
   e.closeLoop();
   e.closeLoop();
 }
 
-// The lines of the block that comes next, each once: squares of a line take turns with its rows.
-void TurnedBlock::prefetchNext(const Node *node, Square square, Value first, Value row) {
+void TurnedBlock::expect(Value a, Value v, llvm::ArrayRef<unsigned> around, Value trip) {
+  e.openBlock();
+  e.bindLevel(vector.back(), setOf(vector), v, 1, nullptr);
+  e.bindLevel(along.back(), setOf(along), a, 1, nullptr);
+  Value here = around.empty() ? nullptr : e.variables[around.back()];
+  if (here)
+    e.bindLevel(around.back(), setOf(around), trip, 1, nullptr);
+  next.clear();
+  for (Node *node : turned.loads) // it may lie past the end: nothing is read there
+    next.push_back(e.b.CreateGEP(memoryType(node->kind, e.b.getContext()),
+                                 e.bufferPointer(node->buffer()), e.emitIndex(node->index)));
+  e.closeBlock();
+  if (here)
+    e.variables[around.back()] = here;
+}
+
+// Whether rows begin anywhere in a line.
+bool TurnedBlock::beginsInLines(const Node *node) const {
+  int64_t inLine = line / byteSize(node->kind);
+  return node->index->constant % inLine != 0 || !node->index->nodes.empty() ||
+         llvm::any_of(node->index->dims, [&](auto term) {
+           return !llvm::is_contained(along, term.first) && term.second % inLine != 0;
+         });
+}
+
+// As many rows at each as a whole block asks for; where there are less of them, several times.
+void TurnedBlock::askForNext(Value a, Value a0, Value a1) {
   auto &b = e.b;
-  int64_t stride = *strideOf(node->index, vector);
-  bool goesAlong = walk.isWholeAlong && highest(along) - lowest(along) > alongSide;
-  int64_t ahead = goesAlong ? alongSide : vectorSide * stride;
-  int64_t turns = std::max<int64_t>(line / (square.along * byteSize(node->kind)), 1);
-  turns = std::min(turns, square.rows);
-  Value turn = b.CreateAnd(b.CreateUDiv(row, e.i64(square.along)), e.i64(turns - 1));
-  Value next = e.element(first, node->kind, b.CreateNSWMul(turn, e.i64(stride)));
-  llvm::Type *type = memoryType(node->kind, b.getContext());
-  for (int64_t i = 0; i < square.rows; i += turns)
-    e.askForLine(b.CreateConstGEP1_64(type, next, i * stride + ahead));
+  if (llvm::none_of(turned.loads, [&](const Node *node) { return e.asksFor(node); }))
+    return;
+  int64_t count = std::min(vectorSide + beyond, extent(vector));
+  int64_t share = llvm::divideCeil(count, std::min(alongSide, extent(along)));
+  Value step = b.CreateNSWMul(b.CreateNSWSub(a1, a0), e.i64(share));
+  Value times = b.CreateUDiv(b.CreateNSWAdd(step, e.i64(count - 1)), step);
+  Value time = e.openLoop(e.i64(0), times, 1, /*mayBeEmpty=*/false);
+  Value row = b.CreateNSWAdd(b.CreateNSWMul(b.CreateNSWSub(a, a0), e.i64(share)),
+                             b.CreateNSWMul(time, step));
+  for (auto [number, node] : llvm::enumerate(turned.loads)) {
+    if (!e.asksFor(node))
+      continue;
+    int64_t bytes = std::min(alongSide, extent(along)) * byteSize(node->kind);
+    int64_t stride = *strideOf(node->index, vector);
+    llvm::Type *type = memoryType(node->kind, b.getContext());
+    Value first = b.CreateGEP(type, next[number], b.CreateNSWMul(row, e.i64(stride)));
+    auto ask = [&](int64_t i, int64_t byte) {
+      Value place = b.CreateConstGEP1_64(type, first, i * stride);
+      e.askForLine(b.CreateConstGEP1_64(b.getInt8Ty(), place, byte), /*isNear=*/false);
+    };
+    for (int64_t i = 0; i < share; ++i) {
+      for (int64_t byte = 0; byte < bytes; byte += line)
+        ask(i, byte);
+      if (beginsInLines(node))
+        ask(i, bytes - 1);
+    }
+  }
+  e.closeLoop();
 }
 
 void TurnedBlock::bind(Value a, Value v) {

@@ -45,21 +45,38 @@ llvm::ArrayRef<int64_t> NestGraph::shape() const {
   return shapeOf(update ? value.getDefiningOp()->getOperand(1) : value);
 }
 
+constexpr int64_t enoughCells = 64;
+
+// A core that has several rows together asks for one while it computes another; of the last of
+// them, the next is another core's.
+static int64_t rowsTogether(int64_t count) {
+  constexpr int64_t enough = 8, manyCells = 256, most = 32;
+  return std::max(std::clamp<int64_t>(count / enoughCells, 1, enough),
+                  std::min(count / manyCells, most));
+}
+
 // Of the two loops that run by blocks one is divided, and a cell goes along the other: along lines of
-// memory, unless that leaves few cells.
+// memory, unless that leaves few cells. Neither is, where the loops around them make enough.
 static llvm::SmallVector<GridLoop> blockLoops(const Graph &graph, llvm::ArrayRef<unsigned> dims,
                                               llvm::ArrayRef<LoopGroup> groups,
                                               const TurnedLoads &turned) {
   constexpr int64_t fewCells = 16;
-  int64_t leastPoints = 2 * turned.side;
+  int64_t leastPoints = 2 * turned.vectorSide();
   llvm::ArrayRef<unsigned> divided = groups.back(), whole = groups[turned.along];
   int64_t points = pointsOf(graph, divided);
   if (points < fewCells * leastPoints && points < pointsOf(graph, whole))
     std::swap(divided, whole);
+  llvm::SmallVector<unsigned> others;
+  llvm::copy_if(dims, std::back_inserter(others), [&](unsigned dim) {
+    return !llvm::is_contained(divided, dim) && !llvm::is_contained(whole, dim);
+  });
   llvm::SmallVector<GridLoop> loops;
-  for (unsigned dim : dims)
-    if (!llvm::is_contained(divided, dim) && !llvm::is_contained(whole, dim))
-      loops.push_back({dim, graph.dims[dim].size, 1});
+  for (unsigned dim : others)
+    loops.push_back({dim, graph.dims[dim].size, 1});
+  if (int64_t count = pointsOf(graph, others); count >= enoughCells) {
+    loops.back().step = rowsTogether(count);
+    return loops;
+  }
   int64_t inside = pointsOf(graph, divided.drop_front());
   loops.push_back(
       {divided.front(), graph.dims[divided.front()].size, wholeVectors(inside, leastPoints)});
@@ -76,18 +93,13 @@ llvm::SmallVector<GridLoop> NestGraph::gridLoops() const {
         loops.push_back({dims[dim], sizeOf(dims[dim]), sums->window[dim]});
     return loops;
   }
-  // A core that has several rows together asks for one while it computes another; of the last of
-  // them, the next is another core's.
-  auto rowsTogether = [&](llvm::ArrayRef<unsigned> outer) {
-    constexpr int64_t enoughCells = 64, enough = 8, manyCells = 256, most = 32;
-    int64_t count = pointsOf(g->graph, outer);
-    return std::max(std::clamp<int64_t>(count / enoughCells, 1, enough),
-                    std::min(count / manyCells, most));
+  auto together = [&](llvm::ArrayRef<unsigned> outer) {
+    return rowsTogether(pointsOf(g->graph, outer));
   };
   if (takesRows()) {
     auto outer = llvm::ArrayRef(dims).take_front(outerDims);
     for (unsigned dim : outer)
-      loops.push_back({dim, sizeOf(dim), dim == outer.back() ? rowsTogether(outer) : 1});
+      loops.push_back({dim, sizeOf(dim), dim == outer.back() ? together(outer) : 1});
     return loops;
   }
   std::vector<Node *> live = Graph::reachable(rootNodes());
@@ -105,7 +117,7 @@ llvm::SmallVector<GridLoop> NestGraph::gridLoops() const {
     least = columnsPast(pointsOf(g->graph, groups.back()));
   for (auto [i, dim] : llvm::enumerate(dims)) {
     int64_t inside = pointsOf(g->graph, llvm::ArrayRef(dims).drop_front(i + 1));
-    int64_t step = isByVectors ? wholeVectors(inside, least) : inside == 1 ? rowsTogether(dims) : 1;
+    int64_t step = isByVectors ? wholeVectors(inside, least) : inside == 1 ? together(dims) : 1;
     loops.push_back({dim, sizeOf(dim), step});
   }
   return loops;

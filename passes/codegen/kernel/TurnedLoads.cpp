@@ -7,6 +7,18 @@ namespace tessera::codegen {
 
 static constexpr int64_t mostLoads = 4;
 
+// Results are written in runs of a few lines, and all of a block stays in the first-level cache.
+int64_t TurnedLoads::vectorSide(bool isInLines) const {
+  return std::clamp<int64_t>(256 / widest, 32, 128) * (isInLines ? 2 : 1);
+}
+
+// Lines are read whole.
+int64_t TurnedLoads::alongSide(bool isInLines) const {
+  constexpr int64_t line = 64;
+  int64_t side = std::clamp<int64_t>(256 / widest, 32, 64);
+  return isInLines ? std::max(side / 2, line / widest) : side;
+}
+
 std::optional<TurnedLoads> turnedLoads(const Graph &graph, llvm::ArrayRef<LoopGroup> groups,
                                        llvm::ArrayRef<Node *> live, bool isCut,
                                        int64_t leastExtent) {
@@ -19,8 +31,7 @@ std::optional<TurnedLoads> turnedLoads(const Graph &graph, llvm::ArrayRef<LoopGr
   const LoopGroup &vector = groups.back();
   if (extentOf(vector) < leastExtent)
     return std::nullopt;
-  TurnedLoads turned{{}, groups.size(), 0};
-  int64_t widest = 1;
+  TurnedLoads turned{{}, groups.size(), 1};
   for (Node *node : live) {
     if (node->op != Op::Load || std::abs(strideOf(node->index, vector).value_or(0)) <= 1 ||
         !node->operands.empty() || (node->mask && !isCut))
@@ -31,13 +42,11 @@ std::optional<TurnedLoads> turnedLoads(const Graph &graph, llvm::ArrayRef<LoopGr
         continue;
       turned.along = i;
       turned.loads.push_back(node);
-      widest = std::max(widest, byteSize(node->kind));
+      turned.widest = std::max(turned.widest, byteSize(node->kind));
     }
   }
   if (turned.loads.empty())
     return std::nullopt;
-  // Runs of a few lines; all of a block stays in the first-level cache.
-  turned.side = std::clamp<int64_t>(256 / widest, 32, 128);
   return turned;
 }
 

@@ -14,8 +14,12 @@ namespace tessera::codegen {
 
 struct TurnedLoads {
   llvm::SmallVector<Node *> loads;
-  size_t along; // number of the group that they are contiguous in; the last is the vector loop
-  int64_t side; // of a block, in elements
+  size_t along;   // number of the group that they are contiguous in; the last is the vector loop
+  int64_t widest; // bytes of an element
+
+  // Of a block, in elements. `isInLines`: results' rows begin anywhere in a line.
+  int64_t vectorSide(bool isInLines = false) const;
+  int64_t alongSide(bool isInLines = false) const;
 };
 
 // Of `live`, the nodes that are computed in the loops `groups`. `isCut`: also those which only parts

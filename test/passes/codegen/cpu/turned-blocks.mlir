@@ -1,0 +1,45 @@
+// A transpose by blocks. Of elements narrower than four bytes whole lines are read, whose squares lie side by side in a register and leave it
+// 16 bytes at a time; where a loop leaves smaller squares, those of rows below fill the register. What the next block reads is asked for, into the
+// second cache, at each row of this one that is written. Where the loops around make enough cells, each has whole planes.
+// RUN: split-file %s %t
+// RUN: env TESSERA_DUMP_LLVM=%t/words.ll tessera-opt %t/words.mlir --tessera-set-target="target=cpu processors=x86-64-v4" --tessera-generate-code -o %t/words.out
+// RUN: FileCheck %s --input-file=%t/words.ll --check-prefix=WORDS
+// RUN: env TESSERA_DUMP_LLVM=%t/few.ll tessera-opt %t/few.mlir --tessera-set-target="target=cpu processors=x86-64-v4" --tessera-generate-code -o %t/few.out
+// RUN: FileCheck %s --input-file=%t/few.ll --check-prefix=FEW
+// RUN: env TESSERA_DUMP_LLVM=%t/unaligned.ll tessera-opt %t/unaligned.mlir --tessera-set-target="target=cpu processors=x86-64-v4" --tessera-generate-code -o %t/unaligned.out
+// RUN: FileCheck %s --input-file=%t/unaligned.ll --check-prefix=UNALIGNED
+// RUN: FileCheck %s --input-file=%t/unaligned.out --check-prefix=PLANES
+
+//--- words.mlir
+// WORDS: define i32 @words
+// WORDS-COUNT-8: load <32 x i16>
+// WORDS-COUNT-32: store <8 x i16>
+// A block has 64 elements of 128 rows: two rows of two lines at each of the 64.
+// WORDS-COUNT-4: call void @llvm.prefetch.p0(ptr {{.*}}, i32 0, i32 2, i32 1)
+// WORDS-NOT: call void @llvm.prefetch
+exec.kernel @words(%x: tensor<4096x1024xbf16>) -> tensor<1024x4096xbf16> {
+  %0 = stablehlo.transpose %x, dims = [1, 0] : (tensor<4096x1024xbf16>) -> tensor<1024x4096xbf16>
+  exec.yield %0 : tensor<1024x4096xbf16>
+}
+
+//--- few.mlir
+// Squares of 8 x 8 bytes of eight rows of squares; a small array stays in a cache, so nothing is asked for.
+// FEW: define i32 @few
+// FEW-COUNT-64: load <8 x i8>
+// FEW-COUNT-8: store <64 x i8>
+// FEW-NOT: call void @llvm.prefetch
+exec.kernel @few(%x: tensor<1000x9xi8>) -> tensor<9x1000xi8> {
+  %0 = stablehlo.transpose %x, dims = [1, 0] : (tensor<1000x9xi8>) -> tensor<9x1000xi8>
+  exec.yield %0 : tensor<9x1000xi8>
+}
+
+//--- unaligned.mlir
+// Rows of 257 begin anywhere in a line: five lines hold 64 elements.
+// UNALIGNED: define i32 @unaligned
+// UNALIGNED-COUNT-5: call void @llvm.prefetch.p0(ptr {{.*}}, i32 0, i32 2, i32 1)
+// UNALIGNED-NOT: call void @llvm.prefetch
+// PLANES: grid = 64 : i64
+exec.kernel @unaligned(%x: tensor<128x512x257xf32>) -> tensor<257x512x128xf32> {
+  %0 = stablehlo.transpose %x, dims = [2, 1, 0] : (tensor<128x512x257xf32>) -> tensor<257x512x128xf32>
+  exec.yield %0 : tensor<257x512x128xf32>
+}
