@@ -19,7 +19,6 @@ PARTS = "passes/codegen/gpu/PartedSum.cpp"
 BYTES = "passes/codegen/gpu/IntegerMatrices.cpp"
 INTEGERS = "passes/codegen/gpu/ProductOfIntegers.cpp"
 PTX = "passes/codegen/gpu/PtxCode.cpp"
-EQUAL = "passes/codegen/gpu/EqualKernels.cpp"
 PAIRS = "passes/codegen/cpu/BfloatPairs.cpp"
 NARROW, ALIGNMENT = (f"passes/codegen/gpu/{name}.cpp" for name in ("NarrowNumbers", "AccessAlignment"))
 
@@ -183,9 +182,6 @@ MUTANTS = [
            "loops that are one in the first piece are one in all"),
     mutant("gpu.points-apart", PIECES, "return ⟦isWorth⟧ ? std::optional(points) : std::nullopt;", "false",
            "pieces that read the same have blocks of their own: right, but slow (the emulator counts it)"),
-    mutant("gpu.equal-in-part", EQUAL, "code += ⟦word.starts_with(kOfLaunch) ? kOfLaunch : word⟧;",
-           "word.starts_with(kOfLaunch) ? kOfLaunch : word.drop_while(llvm::isDigit)",
-           "kernels that differ in constants have one code"),
     mutant("gpu.gaps-not-filled-up", TURNED, "at = b.CreateNSWAdd(at, ⟦whole⟧);", "e.i64(0)",
            "where the banks begin anew a line lies over the end of the one before"),
 ]
