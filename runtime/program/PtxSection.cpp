@@ -21,6 +21,18 @@ Status checkPtx(std::string_view text) {
   return {};
 }
 
+std::map<std::string, std::string> aliasesOf(std::string_view ptx) {
+  constexpr std::string_view kAlias = "\n// .alias ";
+  std::map<std::string, std::string> aliases;
+  for (size_t at = ptx.find(kAlias); at != ptx.npos; at = ptx.find(kAlias, at + 1)) {
+    std::string_view line = ptx.substr(at + kAlias.size());
+    line = line.substr(0, line.find(";\n"));
+    if (size_t comma = line.find(", "); comma != line.npos)
+      aliases.emplace(line.substr(0, comma), line.substr(comma + 2));
+  }
+  return aliases;
+}
+
 // The driver reads what the header leads to.
 Status checkCubin(std::string_view bytes) {
   constexpr uint16_t kMachine = 190; // CUDA

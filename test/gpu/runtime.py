@@ -574,6 +574,38 @@ def machine_code_is_taken_first(directory):
         require(report["code"] == "sm_80 (PTX)" and "CUDA_ERROR_NO_BINARY_FOR_GPU: it compiled the PTX instead" in said, said)
 
 
+# Rows of one length, which come in different shapes: their kernels are equal but for names, and for whose rows they are.
+TWINS = """
+func.func @main(%x: tensor<4x6x96xf32>, %y: tensor<24x96xf32>) -> (tensor<4x6x96xf32>, tensor<24x96xf32>) {
+  %p = "stablehlo.sort"(%x) <{dimension = 2 : i64}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %c = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  }) : (tensor<4x6x96xf32>) -> tensor<4x6x96xf32>
+  %q = "stablehlo.sort"(%y) <{dimension = 1 : i64}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %c = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  }) : (tensor<24x96xf32>) -> tensor<24x96xf32>
+  return %p, %q : tensor<4x6x96xf32>, tensor<24x96xf32>
+}
+"""
+
+
+@case
+def equal_kernels_have_one_code(directory):
+    """In PTX and in the machine code that is made of it."""
+    program = Program(directory, TWINS, target="cuda:sm_80+cubin", environment=stand_in_for_ptxas(directory), in0=(4, 6, 96), in1=(24, 96))
+    with open(program.path("cuda.tsr"), "rb") as file:
+        content = file.read()
+    aliases = re.findall(rb"^// \.alias (\w+), (\w+);$", content, re.MULTILINE)
+    require(len(aliases) == 2 and len(set(aliases)) == 1, f"aliases in PTX, and in what the stand-in makes of it: {aliases}")
+    (other, own), entries = aliases[0], re.findall(rb"^\.visible \.entry (\w+)\(", content, re.MULTILINE)
+    require(entries == [own, own], f"{entries}: {other} has code of its own")
+    for architecture in (80, 90):
+        program.same_as_cpu(TESSERA_EMULATOR_SM=architecture)
+
+
 # By warpgroups on sm_90a, by warps on sm_80: other blocks, other memory, and parameters that the operands' addresses are encoded in.
 WIDE = """
 func.func @main(%x: tensor<57x97x72xbf16>, %w: tensor<57x101x72xbf16>, %v: tensor<57x101x72xbf16>) -> (tensor<57x97x101xf32>, tensor<57x97x101xf32>) {

@@ -7,11 +7,13 @@
 #include "mlir/IR/Builders.h"
 #include "passes/codegen/gpu/Cubin.h"
 #include "passes/codegen/gpu/EntryFunction.h"
+#include "passes/codegen/gpu/EqualKernels.h"
 #include "passes/codegen/gpu/LibraryProduct.h"
 #include "passes/codegen/gpu/PtxCode.h"
 #include "passes/codegen/kernel/KernelImage.h"
 #include "passes/codegen/kernel/KernelWork.h"
 #include "passes/codegen/kernel/LibraryCall.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace tessera {
 
@@ -89,6 +91,7 @@ private:
     llvm::SmallVector<char, 0> text;
     if (std::string problem = codegen::gpu::compileParts(parts, processor, text); !problem.empty())
       return module.emitError(problem);
+    mergeEqual(kernels, launches, text);
     auto add = [&](llvm::StringRef assembler, llvm::ArrayRef<char> bytes) {
       setLaunches(kernels, launches,
                   codegen::addImage(module, target, imageOf(architecture, assembler), bytes));
@@ -96,6 +99,14 @@ private:
     add("", text);
     return has(architecture, target::kCubin) ? addMachineCode(architecture, text, add)
                                              : mlir::success();
+  }
+
+  static void mergeEqual(const Kernels &kernels, llvm::ArrayRef<codegen::gpu::Launch> launches,
+                         llvm::SmallVectorImpl<char> &text) {
+    llvm::StringMap<codegen::gpu::LaunchOfCode> known;
+    for (auto [source, launch] : llvm::zip(kernels.sources, launches))
+      known[source.symbol] = {launch.threads, launch.sharedBytes};
+    codegen::gpu::mergeEqualKernels(text, [&](llvm::StringRef name) { return known.lookup(name); });
   }
 
   mlir::LogicalResult

@@ -1,6 +1,7 @@
 #include "runtime/device/cuda/CudaCode.h"
 
 #include "runtime/program/LoadedProgram.h"
+#include "runtime/program/PtxSection.h"
 #include <algorithm>
 #include <cstdlib>
 
@@ -64,6 +65,8 @@ Status CudaCode::openImage(const LoadedProgram &program) {
                                           ": name its architecture in --target=cuda:.."};
   for (const DeviceText *image : fitting) {
     Status status = open(*image);
+    if (status.ok())
+      findAliases(fitting, image->architecture);
     if (status.ok() || !image->isCubin)
       return status;
     note_ = status.message() + ": it compiled the PTX instead";
@@ -91,6 +94,30 @@ Status CudaCode::open(const DeviceText &image) {
   return {};
 }
 
+// Those of machine code are its PTX's.
+void CudaCode::findAliases(const std::vector<const DeviceText *> &images,
+                           const std::string &architecture) {
+  for (const DeviceText *image : images)
+    if (!image->isCubin && image->architecture == architecture)
+      aliases_ = aliasesOf(image->text);
+}
+
+// The kernel whose code this one's is: it takes as much.
+Result<const KernelEntry *> CudaCode::codeOf(const KernelEntry &kernel,
+                                             const LoadedProgram &program) const {
+  auto alias = aliases_.find(kernel.symbol);
+  if (alias == aliases_.end())
+    return &kernel;
+  for (const KernelEntry &other : program.kernels()) {
+    const KernelLaunch &own = launch(kernel.number), &others = launch(other.number);
+    if (other.symbol == alias->second && other.operands == kernel.operands &&
+        others.maps.size() == own.maps.size() && others.sharedBytes == own.sharedBytes)
+      return &other;
+  }
+  return invalidProgram("altered: kernel '" + kernel.symbol + "' has not the code of '" +
+                        alias->second + "'");
+}
+
 Status CudaCode::findFunctions(const LoadedProgram &program) {
   constexpr int kMostSharedBytes = 8; // attribute of a function
   const cuda::Driver &driver = backend_->driver();
@@ -102,15 +129,18 @@ Status CudaCode::findFunctions(const LoadedProgram &program) {
     }
     if (kernel.used && kernel.function)
       return {Code::Unimplemented, "kernel '" + kernel.symbol + "' runs on CPUs only"};
-    if (kernel.used &&
-        driver.cuModuleGetFunction(&function, module_, kernel.symbol.c_str()) != kSuccess)
-      return invalidProgram("the code for " + image_ + " lacks kernel '" + kernel.symbol + "'");
-    cuda::ResultCode code = kSuccess;
+    auto code = codeOf(kernel, program);
+    if (!code.ok())
+      return code.status();
+    const std::string &symbol = (*code)->symbol;
+    if (kernel.used && driver.cuModuleGetFunction(&function, module_, symbol.c_str()) != kSuccess)
+      return invalidProgram("the code for " + image_ + " lacks kernel '" + symbol + "'");
+    cuda::ResultCode done = kSuccess;
     // More than any launch may have without asking.
     if (auto bytes = static_cast<int>(launch(kernel.number).sharedBytes); function && bytes)
-      code = driver.cuFuncSetAttribute(function, kMostSharedBytes, bytes);
-    if (code != kSuccess)
-      return driver.status(code,
+      done = driver.cuFuncSetAttribute(function, kMostSharedBytes, bytes);
+    if (done != kSuccess)
+      return driver.status(done,
                            "the GPU has not the shared memory of kernel '" + kernel.symbol + "'");
     functions_.push_back(function);
   }

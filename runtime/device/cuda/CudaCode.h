@@ -6,6 +6,7 @@
 #include "runtime/device/cuda/CudaBackend.h"
 #include "runtime/device/cuda/LibraryProduct.h"
 #include "runtime/program/Launches.h"
+#include <map>
 #include <vector>
 
 namespace tessera::runtime {
@@ -36,6 +37,8 @@ private:
   explicit CudaCode(std::shared_ptr<CudaBackend> backend) : backend_(std::move(backend)) {}
   Status openImage(const LoadedProgram &program);
   Status open(const DeviceText &image);
+  void findAliases(const std::vector<const DeviceText *> &images, const std::string &architecture);
+  Result<const KernelEntry *> codeOf(const KernelEntry &kernel, const LoadedProgram &program) const;
   Status findFunctions(const LoadedProgram &program);
   Status openProducts(const LoadedProgram &program);
 
@@ -43,6 +46,7 @@ private:
   cuda::Module module_ = nullptr;
   std::vector<cuda::Function> functions_; // null: no instruction runs it
   std::vector<KernelLaunch> launches_;
+  std::map<std::string, std::string> aliases_; // kernels whose code is another's
   std::vector<std::unique_ptr<const cuda::LibraryProduct>> products_; // none: no library
   std::string image_, library_;                                       // "cuBLASLt 13.1.0"
   uint32_t wanted_ = 0, given_ = 0; // kernels that the library may compute, and does

@@ -105,7 +105,7 @@ def hunt_by(fuzzer, mutants, binaries, seed, seconds, folder):
 
 def hunt_on_gpus(mutants, build, folder):
     """Those of kernels for GPUs: by the programs of test/gpu, over the stand-in for a GPU, one after the other until one is wrong; what
-    they don't show, by what kernels of rows move."""
+    they don't show, by what kernels of rows move, and those of whole programs."""
     done = recorded(folder / "found.jsonl")
     scripts = pathlib.Path(__file__).resolve().parents[2] / "gpu"
     with open(folder / "found.jsonl", "a") as file:
@@ -114,7 +114,7 @@ def hunt_on_gpus(mutants, build, folder):
                 continue
             environment = dict(os.environ, TESSERA_MUTANT=each.name, TESSERA_BIN=str(build / "bin"), LD_LIBRARY_PATH=str(build / "lib" / "emulator"))
             begin = sum(os.times()[2:4])
-            for command in (["programs.py", "--first-only"], ["rows.py"]):
+            for command in (["programs.py", "--first-only"], ["rows.py"], ["counted.py"]):
                 ran = subprocess.run([sys.executable, scripts / command[0], *command[1:]], capture_output=True, text=True, env=environment)
                 if ran.returncode:
                     break

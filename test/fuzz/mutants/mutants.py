@@ -67,7 +67,7 @@ def build(folder):
 
 def kind_of(how):
     """wrong number, refusal, .. of a line of programs.py."""
-    for sign, kind in (("wrong:", "wrong numbers"), (" differ: ", "wrong numbers"), (" from f64", "wrong numbers"), ("emulator:", "the emulator"), ("would do", "counts"), ("bytes_read", "counts"), ("figures:", "wrong figures"), ("refuses", "refusal"), ("no end", "no end"), ("signal", "crash")):
+    for sign, kind in (("wrong:", "wrong numbers"), (" differ: ", "wrong numbers"), (" from f64", "wrong numbers"), ("emulator:", "the emulator"), ("would do", "counts"), ("bytes_read", "counts"), (" ! ", "counts"), ("figures:", "wrong figures"), ("refuses", "refusal"), ("no end", "no end"), ("signal", "crash")):
         if sign in how:
             return kind
     return "crash"

@@ -18,5 +18,11 @@ TEST(PtxSectionTest, WhatIsNoPtxIsRefused) {
   EXPECT_TRUE(checkPtx(kText + ".extern .shared .align 1024 .b8 s[];").ok());
 }
 
+TEST(PtxSectionTest, WhoseCodeAKernelsIs) {
+  EXPECT_TRUE(aliasesOf(kText).empty());
+  auto aliases = aliasesOf(kText + "// .alias b, a;\n// .alias of, c;\n// .alias none;\n");
+  EXPECT_EQ(aliases, (std::map<std::string, std::string>{{"b", "a"}, {"of", "c"}}));
+}
+
 } // namespace
 } // namespace tessera::runtime
