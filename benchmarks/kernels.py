@@ -7,8 +7,8 @@ llama; all of them without one. `llama` trains large_models.py's llama-small on 
 many), in f32 and in bf16: what it multiplies a second beside that product's, and its ten dearest kernels, each with the
 time that the machine takes at least for what it moves and multiplies as a share of its own. What moves bytes is set
 beside the cores' copies of arrays that no cache holds, in each run by `tessera run --profile`; where a cache holds a case's
-own (64 MB each), --scale=N gives it N times the rows. What multiplies is beside the best square product of numpy's BLAS, or
-of ours where it multiplies bf16. `kernels` are those that a step runs; a share below the one that is aimed at has a star.
+own (64 MB each), --scale=N gives it N times the rows (not sorts'). What multiplies is beside the best square product of
+numpy's BLAS, or of ours where it multiplies bf16. `kernels` are those that a step runs; a share below the one that is aimed at has a star.
 Products of f32 are beside numpy's of the same shape, those of bf16 beside oneDNN's where a C++ compiler finds it (Debian's
 libdnnl-dev); LAYOUT says how the operands lie: nn, tn (the first is transposed), nt, tt.
 --program prints the ten kernels of a program that take longest. Each gets the quickest of its steps. Needs build/bin and the
@@ -189,6 +189,8 @@ def main():
     parser.add_argument("--kind", action="append", choices=["f32", "bf16"], help="of attention; both")
     parser.add_argument("--program", action="append", default=[], help="a compiled program, whose kernels are listed")
     options = parser.parse_args()
+    if options.scale != 1 and (rest := [name for name in options.families if name not in SCALED]):
+        parser.error(f"--scale: the rows of {', '.join(rest)} are as they are; it is for {', '.join(SCALED)}")
     everything = [] if options.program or options.shape else [*FAMILIES, "products", "llama"]
     with tempfile.TemporaryDirectory() as directory:
         for name in options.families or everything:

@@ -24,6 +24,14 @@
 #include <limits>
 
 namespace tessera {
+
+const CompileListener &silentListener() {
+  static auto line = [](const std::string &) {};
+  static auto text = [](llvm::StringRef) {};
+  static const CompileListener silent{line, text, text};
+  return silent;
+}
+
 namespace {
 
 class Stopwatch {

@@ -35,6 +35,9 @@ struct CompileListener {
   llvm::function_ref<void(llvm::StringRef text)> print;         // what printAfter asks for
 };
 
+// Says nothing to anybody.
+const CompileListener &silentListener();
+
 struct CompileResult {
   std::string error;   // empty on success; otherwise one line that begins with `error:`
   std::string program; // .tsr bytes, or IR text with stopAfter

@@ -15,8 +15,7 @@ Compiled compileFor(const Program &program, const cost::Topology &topology,
   options.inputName = program.name;
   options.target = target.str();
   options.topology = cost::topologyText(topology);
-  auto ignore = [](llvm::StringRef) {};
-  CompileResult result = compile(program.text, options, {ignore, ignore, ignore});
+  CompileResult result = compile(program.text, options, silentListener());
   Compiled compiled{std::move(result.program), result.error, {}};
   llvm::Expected<llvm::json::Value> report = llvm::json::parse(result.report);
   if (!report) {

@@ -90,11 +90,8 @@ void runBoth(llvm::function_ref<void()> first, llvm::function_ref<void()> second
 }
 
 void runEach(size_t count, llvm::function_ref<void(size_t)> work) {
-  std::atomic<size_t> next{0};
-  auto runRest = [&] {
-    for (size_t i; (i = next++) < count;)
-      work(i);
-  };
+  SharedCount numbers(count);
+  auto runRest = [&] { numbers.takeEach(work); };
   runBoth(runRest, runRest);
 }
 

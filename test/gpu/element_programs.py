@@ -16,6 +16,13 @@ def no_multiple_of_anything(x, y):
     return jnp.where(x > y, x * 2 - y, jnp.sqrt(jnp.abs(y)) / (1 + x * x))
 
 
+@program((64, 96), (64, 96), dtypes=["uint16", "uint32"])
+def zeros_of_any_bits(x, y):
+    """A subnormal number is zero to what divides by it, and to what asks before."""
+    x, y = lax.bitcast_convert_type(x, jnp.bfloat16), lax.bitcast_convert_type(y, jnp.float32)
+    return x == 0, jnp.where(x != 0, 1 / x, x), y == 0, jnp.where(y != 0, 1 / y, y)
+
+
 @program((33, 130), banks=1.05)
 def transposed(x):
     return x.T + 1, x[::2, 5:90], x[::-1]

@@ -98,8 +98,11 @@ EVERY = RoundingCase("every bf16", ml_dtypes.bfloat16, {"exponential": None, "qu
 SHARED = RoundingCase("quotients by a row's number", np.float32, {"of many": None, "of few": None, "by a constant": None})
 
 
+ZEROS = RoundingCase("zeros", ml_dtypes.bfloat16, {"bf16": None, "bf16 converted": None, "bf16 of bits": None, "f32": None, "f32 of bits": None})
+
+
 def cases():
-    return [RoundingCase(name, dtype, CHAINS) for name, dtype in TYPES.items()] + [RoundingCase("conversions", np.float32, CONVERSIONS), EVERY, SHARED]
+    return [RoundingCase(name, dtype, CHAINS) for name, dtype in TYPES.items()] + [RoundingCase("conversions", np.float32, CONVERSIONS), EVERY, SHARED, ZEROS]
 
 
 def check_every_bf16():
@@ -164,7 +167,43 @@ def check_shared_divisors():
     yield sizes, wrong
 
 
+def check_zeros():
+    """What is asked whether it is zero is flushed first, as by what computes with it: all bf16 and as many f32, whatever their bits come as.
+    Each is read by one operation alone, so that it may be replaced together with what asks."""
+    narrow = np.arange(1 << 16, dtype=np.uint16)
+    small = np.arange(1 << 14, dtype=np.uint32)
+    wide = np.concatenate([narrow[::2].astype(np.uint32) << 16 | narrow[1::2], small, small | 0x80000000])
+    array = lambda kind: f"tensor<{narrow.size}x{kind}>"
+    compare = lambda direction, kind, *operands: f"stablehlo.compare {direction}, {', '.join(operands)} : ({array(kind)}, {array(kind)}) -> {array('i1')}"
+    text = f"""func.func @main(%0: {array("bf16")}, %1: {array("bf16")}, %2: {array("ui16")}, %3: {array("f32")}, %4: {array("ui32")})
+        -> ({", ".join([array("i1")] * 5)}) {{
+      %zero = stablehlo.constant dense<0.0> : {array("bf16")}
+      %wide = stablehlo.constant dense<0.0> : {array("f32")}
+      %one = stablehlo.constant dense<1> : {array("ui32")}
+      %5 = {compare("EQ", "bf16", "%0", "%zero")}
+      %6 = stablehlo.convert %1 : ({array("bf16")}) -> {array("i1")}
+      %7 = stablehlo.bitcast_convert %2 : ({array("ui16")}) -> {array("bf16")}
+      %8 = {compare("NE", "bf16", "%zero", "%7")}
+      %9 = {compare("EQ", "f32", "%3", "%wide")}
+      %10 = stablehlo.add %4, %one : {array("ui32")}
+      %11 = stablehlo.bitcast_convert %10 : ({array("ui32")}) -> {array("f32")}
+      %12 = {compare("NE", "f32", "%11", "%wide")}
+      return %5, %6, %8, %9, %12 : {", ".join([array("i1")] * 5)}
+    }}"""
+    numbers, floats = narrow.view(ml_dtypes.bfloat16), wide.view(np.float32)
+    with tempfile.TemporaryDirectory() as directory:
+        wrong, outputs = run_text(text, tuple(map(jnp.asarray, (numbers, numbers, narrow, floats, wide - np.uint32(1)))), directory)
+    is_none = lambda x: without_subnormals(x.astype(np.float64)) != 0
+    wanted = ~is_none(numbers), is_none(numbers), is_none(numbers), ~is_none(floats), is_none(floats)
+    for label, got, want in zip(ZEROS.chains, outputs or (), wanted):
+        off = np.asarray(got, bool) != want
+        wrong = wrong or (f"{label}: {np.count_nonzero(off)} of {want.size} are taken for what they are not" if off.any() else None)
+    yield {"x": 1, "y": 1}, wrong
+
+
 def check(case):
+    if case is ZEROS:
+        return (yield from check_zeros())
     if case is EVERY:
         return (yield from check_every_bf16())
     if case is SHARED:

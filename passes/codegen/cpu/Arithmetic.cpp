@@ -5,6 +5,7 @@
 #include "passes/codegen/cpu/Emitter.h"
 #include "passes/codegen/cpu/TinyFloat.h"
 #include "passes/codegen/cpu/VectorMath.h"
+#include "passes/codegen/kernel/InnerProducts.h"
 
 #include "llvm/IR/Intrinsics.h"
 
@@ -106,6 +107,15 @@ static Value roundToOdd(llvm::IRBuilder<> &b, Value value) {
   return b.CreateBitCast(bits, single);
 }
 
+// Whether an f32 is zero, or is none, as what computes with it takes it: a subnormal one is. Of bits that come as an
+// integer's LLVM makes a comparison of floats with zero one of integers, to which a subnormal number is none.
+static Value comparedWithZero(llvm::IRBuilder<> &b, Value value, bool isEqual) {
+  llvm::Type *type = likeType(value->getType(), b.getInt32Ty());
+  Value exponent = b.CreateAnd(b.CreateBitCast(value, type), integer(type, 0x7f800000));
+  auto predicate = isEqual ? llvm::CmpInst::ICMP_EQ : llvm::CmpInst::ICMP_NE;
+  return b.CreateICmp(predicate, exponent, integer(type, 0));
+}
+
 Value Emitter::convert(Value value, ElementKind from, ElementKind to) {
   if (from == to)
     return value;
@@ -122,7 +132,9 @@ Value Emitter::convert(Value value, ElementKind from, ElementKind to) {
   }
   if (isFloat(from)) {
     if (to == ElementKind::I1)
-      return b.CreateFCmpUNE(value, llvm::ConstantFP::get(type, 0));
+      return type->getScalarType()->isFloatTy()
+                 ? comparedWithZero(b, value, /*isEqual=*/false)
+                 : b.CreateFCmpUNE(value, llvm::ConstantFP::get(type, 0));
     // Saturates; NaN becomes 0.
     auto intrinsic = isSigned(to) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
     return b.CreateIntrinsic(intrinsic, {target, type}, {value});
@@ -169,9 +181,19 @@ Value Emitter::shift(Op op, ElementKind kind, Value x, Value y) {
   return b.CreateSelect(isOut, integer(type, 0), b.CreateFreeze(shifted));
 }
 
+// Of a number that is compared with zero, whether its bits come as an integer's.
+static bool hasBitsOfInteger(const Node *node) {
+  return node->kind == ElementKind::BF16 ||
+         (node->kind == ElementKind::F32 && node->op == Op::Bitcast);
+}
+
 Value Emitter::compare(const Node *node, Value x, Value y) {
   ElementKind kind = node->operands[0]->kind;
   int direction = node->aux & 7;
+  if (node->aux == EQ || node->aux == NE)
+    for (unsigned i : {0u, 1u})
+      if (isZero(node->operands[1 - i]) && hasBitsOfInteger(node->operands[i]))
+        return comparedWithZero(b, i == 0 ? x : y, direction == EQ);
   if (isFloat(kind) && node->aux & TotalOrder) {
     // Sign and magnitude to two's complement: -NaN < -inf < .. < -0 < 0 < .. < NaN.
     unsigned width = kind == ElementKind::F64 ? 64 : 32;

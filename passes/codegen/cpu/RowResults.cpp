@@ -14,7 +14,9 @@ std::optional<RowBehind> Nest::resultsBehind(llvm::ArrayRef<LoopGroup> groups, u
   if ((part.step ? part.step : last - first) < leastRows)
     return std::nullopt;
   bool isRow = columns.front() >= dims[outerDims] && rows.front() < dims[outerDims];
-  if (!isRow || lanesOf(columns) < 2 || !streamsVectors(columns, lanesOf(columns), 0))
+  // The pass beside which they are written counts the elements of whole rows.
+  bool isWhole = boundsOf(g->graph, columns) == std::pair(int64_t(0), pointsOf(g->graph, columns));
+  if (!isRow || !isWhole || lanesOf(columns) < 2 || !streamsVectors(columns, lanesOf(columns), 0))
     return std::nullopt;
   llvm::SmallVector<Node *> results;
   for (const Root &root : roots)

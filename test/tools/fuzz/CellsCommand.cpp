@@ -88,9 +88,7 @@ int cells(const std::string &path) {
     return 1;
   CompileOptions options;
   options.stopAfter = "reshard";
-  CompileResult result =
-      compile((*file)->getBuffer(), options,
-              {[](const std::string &) {}, [](llvm::StringRef) {}, [](llvm::StringRef) {}});
+  CompileResult result = compile((*file)->getBuffer(), options, silentListener());
   std::string problem;
   auto module = result.error.empty() ? parse(result.program, path, problem) : nullptr;
   if (!module) {

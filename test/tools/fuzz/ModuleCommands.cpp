@@ -98,7 +98,7 @@ void warmUp() {
   options.stopAfter = "memory";
   compile("func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
           "  %0 = stablehlo.add %a, %a : tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n",
-          options, {[](const std::string &) {}, [](llvm::StringRef) {}, [](llvm::StringRef) {}});
+          options, silentListener());
 }
 
 int roundTrip(const std::string &path) {

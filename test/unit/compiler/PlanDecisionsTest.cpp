@@ -47,10 +47,7 @@ struct PlanDecisions : testing::Test {
   }
 
   CompileOptions options;
-  static void ignore(llvm::StringRef) {}
-  static void ignoreLine(const std::string &) {}
-  CompileListener listener{ignoreLine, ignore, ignore};
-  Road road{options, listener};
+  Road road{options, silentListener()};
   Source source;
   SeparateCalls separate;
   std::deque<OnMesh> onMeshes;

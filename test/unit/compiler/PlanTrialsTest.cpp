@@ -69,10 +69,7 @@ struct Tries {
 
   const char *text;
   CompileOptions options;
-  static void ignore(llvm::StringRef) {}
-  static void ignoreLine(const std::string &) {}
-  CompileListener listener{ignoreLine, ignore, ignore};
-  Road road{options, listener};
+  Road road{options, silentListener()};
   Source source;
   SeparateCalls separate;
   std::unique_ptr<OnMesh> onMesh;
@@ -97,7 +94,7 @@ TEST_P(PlanTrials, AreTheSameOnOneCoreAndOnTwo) {
 // All of them in the second context, as chance may have it.
 TEST_P(PlanTrials, TheProgramIsReadAgainAsItIs) {
   Tries tries(GetParam());
-  Road road(tries.options, tries.listener);
+  Road road(tries.options, silentListener());
   mlir::OwningOpRef<mlir::ModuleOp> again = readAgain(road, tries.text, tries.source);
   ASSERT_TRUE(again);
   Candidate &first = tries.candidates.front();
