@@ -7,9 +7,9 @@ namespace {
 // Of so many columns. Their least stays in registers from the first row to the last. It is inlined, as each
 // version of leastOf has instructions of its own.
 template <int count>
-[[gnu::always_inline]] inline void
-leastOfSome(const double *__restrict costs, const double *__restrict from, int32_t rows,
-            int32_t columns, double *__restrict to) {
+[[gnu::always_inline]] inline void leastOfSome(const double *__restrict costs,
+                                               const double *__restrict from, int32_t rows,
+                                               int32_t columns, double *__restrict to) {
   double least[count];
   for (int j = 0; j < count; ++j)
     least[j] = costs[j] - from[0];
