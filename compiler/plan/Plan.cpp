@@ -132,7 +132,7 @@ private:
     Candidate &best = candidates[planned.best - candidates.data()];
     if (best.tried.isFewest)
       return;
-    Tried less = tryFewest(source, *best.onMesh, best.values, best.tried);
+    Tried less = tryFewest(source, *best.onMesh, best.folded, best.tried);
     bool isSame = less.error.empty() && less.others <= best.tried.others &&
                   less.time.seconds <= best.tried.time.seconds &&
                   less.peakBytes <= best.tried.peakBytes;

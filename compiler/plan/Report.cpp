@@ -93,10 +93,11 @@ struct NamedSharding {
 std::vector<NamedSharding> argumentsOf(const Candidate &candidate, ModuleOp read) {
   std::vector<NamedSharding> all;
   auto main = read.lookupSymbol<func::FuncOp>("main");
+  plan::Planned values = candidate.onMesh->unfolded(candidate.folded);
   for (auto [value, facts] : llvm::enumerate(candidate.onMesh->program().values))
     if (int32_t index = facts.argument; index >= 0)
-      all.push_back({argumentName(placeOf(main.getArgument(index).getLoc()), index),
-                     &candidate.values[value]});
+      all.push_back(
+          {argumentName(placeOf(main.getArgument(index).getLoc()), index), &values[value]});
   return all;
 }
 

@@ -13,7 +13,7 @@ constexpr char kSearch[] = "search"; // the kind of what no name is known for
 struct Candidate {
   std::string kind; // "data", "tensor", ..
   const OnMesh *onMesh = nullptr;
-  plan::Assignment folded, values;    // `values`: of the whole program, once it is tried
+  plan::Assignment folded;            // of the program with equal layers as one
   double seconds = 0, lowerBound = 0; // as the search counts; 0: no bound is known
   double bytes = 0;                   // that a device holds at its peak, as the search counts
   double again = 0;                   // of `seconds`: copies that are brought again so that it fits

@@ -107,10 +107,9 @@ size_t mostTrials(const Source &source, int effort) {
 
 void tryCandidate(const Source &source, ModuleOp read, Candidate &candidate,
                   const TrialWishes &wishes) {
-  candidate.values = source.folded.unfolded(candidate.folded);
-  candidate.tried = tryPlan(source, read, *candidate.onMesh, candidate.values, wishes);
+  candidate.tried = tryPlan(source, read, *candidate.onMesh, candidate.folded, wishes);
   if (wishes.fewest && candidate.tried.others > 0) {
-    Tried more = tryPlan(source, read, *candidate.onMesh, candidate.values,
+    Tried more = tryPlan(source, read, *candidate.onMesh, candidate.folded,
                          {.triesLeast = wishes.triesLeast});
     if (more.others < candidate.tried.others)
       candidate.tried = std::move(more);

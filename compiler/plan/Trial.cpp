@@ -40,13 +40,13 @@ std::vector<Annotation> OnMesh::annotationsFor(const plan::Assignment &planned,
   plan::DecisivePlaces decisive =
       fewest && isFolded ? plan::decisivePlacesOf(program().graph, planned, source.places.places,
                                                   ways.all(), also, source.folded, foldedWays.all())
-                         : plan::decisivePlaces(program().graph, planned, source.places.places,
-                                                ways.all(), also, fewest);
+                         : plan::decisivePlaces(program().graph, unfolded(planned),
+                                                source.places.places, ways.all(), also, fewest);
   std::vector<Annotation> annotations;
   for (int32_t number : decisive.places) {
     const plan::AnnotationPlace &place = source.places.places[number];
-    annotations.push_back(
-        {place.kind, source.places.spots[number], plan::closed(planned[place.values.front()])});
+    annotations.push_back({place.kind, source.places.spots[number],
+                           plan::closed(unfolded(planned)[place.values.front()])});
   }
   return annotations;
 }
@@ -54,10 +54,11 @@ std::vector<Annotation> OnMesh::annotationsFor(const plan::Assignment &planned,
 std::vector<int32_t> OnMesh::othersIn(const ModuleGraph &now,
                                       const plan::Assignment &planned) const {
   std::vector<int32_t> others;
+  plan::Planned whole = unfolded(planned);
   auto valueAt = [&](int32_t value) { return now.valueAt(value); };
   for (const auto &[key, value] : knownValues(now.graph, valueAt))
     if (auto it = source.known.find(key); it != source.known.end())
-      if (!plan::liesAlike(now.graph.values[value].sharding, planned[it->second]))
+      if (!plan::liesAlike(now.graph.values[value].sharding, whole[it->second]))
         others.push_back(it->second);
   return others;
 }

@@ -41,8 +41,12 @@ public:
   const plan::Program &program() const { return source.plain(); }
   const plan::Program &folded() const { return source.folded.program; }
   const cost::Topology &topology() const { return source.topology; }
+  // How the program's values lie by an assignment of the folded one.
+  plan::Planned unfolded(const plan::Assignment &planned) const {
+    return {planned, source.folded.valueOf};
+  }
 
-  // What is to be annotated for values to lie as planned; `also`: values that must be.
+  // What is to be annotated for values to lie as planned for the folded program; `also`: values that must be.
   std::vector<Annotation> annotationsFor(const plan::Assignment &planned,
                                          llvm::ArrayRef<int32_t> also, bool fewest) const;
 
@@ -83,7 +87,8 @@ struct TrialWishes {
   std::function<std::function<void()>(llvm::ArrayRef<Annotation>)> beside = nullptr;
 };
 
-// `read`: the program as it was read, the source's or the same in another context.
+// `read`: the program as it was read, the source's or the same in another context. `planned`: for the folded
+// program.
 Tried tryPlan(const Source &source, mlir::ModuleOp read, const OnMesh &onMesh,
               const plan::Assignment &planned, const TrialWishes &wishes);
 

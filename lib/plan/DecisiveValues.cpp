@@ -30,7 +30,7 @@ using Likeness = std::vector<int64_t>;
 
 class Decisive {
 public:
-  Decisive(const PropagationGraph &annotated, const Assignment &planned,
+  Decisive(const PropagationGraph &annotated, const Planned &planned,
            llvm::ArrayRef<AnnotationPlace> places, llvm::ArrayRef<Way> ways,
            llvm::ArrayRef<int32_t> also)
       : given(annotated.values), graph(annotated), planned(planned), places(places), ways(ways),
@@ -240,7 +240,7 @@ private:
 
   const std::vector<PropagatedValue> &given;
   PropagationGraph graph;
-  const Assignment &planned;
+  const Planned planned;
   llvm::ArrayRef<AnnotationPlace> places;
   llvm::ArrayRef<Way> ways;
   std::vector<int32_t> placeOf, maker; // of each value
@@ -251,7 +251,7 @@ private:
 
 } // namespace
 
-DecisivePlaces decisivePlaces(const PropagationGraph &annotated, const Assignment &planned,
+DecisivePlaces decisivePlaces(const PropagationGraph &annotated, const Planned &planned,
                               llvm::ArrayRef<AnnotationPlace> places, llvm::ArrayRef<Way> ways,
                               llvm::ArrayRef<int32_t> also, bool fewest) {
   return Decisive(annotated, planned, places, ways, also).run(fewest);
@@ -261,9 +261,6 @@ DecisivePlaces decisivePlacesOf(const PropagationGraph &annotated, const Assignm
                                 llvm::ArrayRef<AnnotationPlace> places, llvm::ArrayRef<Way> ways,
                                 llvm::ArrayRef<int32_t> also, const Folded &folded,
                                 llvm::ArrayRef<Way> foldedWays) {
-  Assignment foldedPlanned(folded.program.values.size());
-  for (auto [value, stands] : llvm::enumerate(folded.valueOf))
-    foldedPlanned[stands] = planned[value];
   std::vector<AnnotationPlace> foldedPlaces;
   std::vector<std::vector<int32_t>> placesOf; // of each of these
   std::map<std::vector<int32_t>, size_t> numbers;
@@ -288,10 +285,9 @@ DecisivePlaces decisivePlacesOf(const PropagationGraph &annotated, const Assignm
       foldedAlso.push_back(folded.valueOf[value]);
   std::vector<int32_t> begun;
   for (int32_t place :
-       decisivePlaces(folded.program.graph, foldedPlanned, foldedPlaces, foldedWays, foldedAlso)
-           .places)
+       decisivePlaces(folded.program.graph, planned, foldedPlaces, foldedWays, foldedAlso).places)
     llvm::append_range(begun, placesOf[place]);
-  return Decisive(annotated, planned, places, ways, also).runFrom(begun);
+  return Decisive(annotated, {planned, folded.valueOf}, places, ways, also).runFrom(begun);
 }
 
 } // namespace tessera::plan

@@ -10,6 +10,24 @@
 
 namespace tessera::plan {
 
+// How all values are to lie: each as `values` says of it, or of what it is folded into.
+class Planned {
+public:
+  // Both are kept by reference.
+  Planned(const Assignment &values) : values(values) {}
+  Planned(const Assignment &folded, llvm::ArrayRef<int32_t> valueOf)
+      : values(folded), valueOf(valueOf) {}
+
+  const sharding::TensorSharding &operator[](size_t value) const {
+    return values[valueOf.empty() ? value : size_t(valueOf[value])];
+  }
+  size_t size() const { return valueOf.empty() ? values.size() : valueOf.size(); }
+
+private:
+  const Assignment &values;
+  llvm::ArrayRef<int32_t> valueOf;
+};
+
 // Where an annotation can stand, and the values that it speaks of: several for a line of a function
 // that is called more than once.
 struct AnnotationPlace {
@@ -30,14 +48,13 @@ struct DecisivePlaces {
 // `annotated`: with what the user wrote. What is computed from constants alone may lie as it comes out.
 // `also`: values that are to be annotated in any case. Without `fewest`, some of the places may be
 // needless: to find out takes most of the time.
-DecisivePlaces decisivePlaces(const sharding::PropagationGraph &annotated,
-                              const Assignment &planned, llvm::ArrayRef<AnnotationPlace> places,
-                              llvm::ArrayRef<Way> ways, llvm::ArrayRef<int32_t> also = {},
-                              bool fewest = true);
+DecisivePlaces decisivePlaces(const sharding::PropagationGraph &annotated, const Planned &planned,
+                              llvm::ArrayRef<AnnotationPlace> places, llvm::ArrayRef<Way> ways,
+                              llvm::ArrayRef<int32_t> also = {}, bool fewest = true);
 
-// Of a program whose equal layers are folded into one (`folded`, with its own ways): the fewest places of
-// those, for every layer; and what propagation through all layers needs besides. To try each place takes
-// as long as with one layer.
+// Of a program whose equal layers are folded into one (`folded`, with its own ways, of which `planned` is an
+// assignment): the fewest places of those, for every layer; and what propagation through all layers needs
+// besides. To try each place takes as long as with one layer.
 DecisivePlaces decisivePlacesOf(const sharding::PropagationGraph &annotated,
                                 const Assignment &planned, llvm::ArrayRef<AnnotationPlace> places,
                                 llvm::ArrayRef<Way> ways, llvm::ArrayRef<int32_t> also,

@@ -331,6 +331,23 @@ private:
   llvm::SmallPtrSet<const TensorSharding *, 4> extended;
 };
 
+// Whether the tensors of an elementwise op have all that any of them has, as those of most do that are visited
+// again: nothing flows then.
+bool allLieAlike(const OpPropagation &op, llvm::ArrayRef<TensorSharding *> tensors) {
+  if (!op.elementwise || op.rule.results.size() != 1)
+    return false;
+  const TensorFactors &factors = op.rule.results.front();
+  const TensorSharding &result = *tensors.back();
+  return llvm::all_of(factors, [](const DimFactors &dim) { return dim.size() == 1; }) &&
+         llvm::all_of(op.rule.operands,
+                      [&](const TensorFactors &operand) { return operand == factors; }) &&
+         llvm::all_of(tensors.drop_back(), [&](const TensorSharding *tensor) {
+           return llvm::equal(
+               tensor->dims, result.dims,
+               [](const DimSharding &a, const DimSharding &b) { return a.axes == b.axes; });
+         });
+}
+
 } // namespace
 
 llvm::SmallVector<int32_t> propagateThroughOp(const OpPropagation &op,
@@ -338,7 +355,7 @@ llvm::SmallVector<int32_t> propagateThroughOp(const OpPropagation &op,
   bool isAnySharded = llvm::any_of(tensors, [](const TensorSharding *tensor) {
     return llvm::any_of(tensor->dims, [](const DimSharding &dim) { return !dim.axes.empty(); });
   });
-  if (!isAnySharded)
+  if (!isAnySharded || allLieAlike(op, tensors))
     return {};
   return Propagation(op, tensors).run();
 }

@@ -1,6 +1,7 @@
 #include "lib/solver/Matrices.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 
@@ -13,10 +14,22 @@ uint64_t mixed(uint64_t hash, uint64_t value) {
   return hash ^ (hash >> 29);
 }
 
+// Several at once, as each waits for the one before.
 uint64_t contentHash(const Matrix &matrix) {
+  constexpr size_t kLanes = 4;
+  std::array<uint64_t, kLanes> lanes{1, 2, 3, 4};
+  size_t count = matrix.costs.size(), i = 0;
+  auto add = [&](size_t lane, size_t at) {
+    lanes[lane] = mixed(lanes[lane], std::bit_cast<uint64_t>(matrix.costs[at]));
+  };
+  for (; i + kLanes <= count; i += kLanes)
+    for (size_t lane = 0; lane < kLanes; ++lane)
+      add(lane, i + lane);
+  for (; i < count; ++i)
+    add(0, i);
   uint64_t hash = mixed(matrix.rows, matrix.columns);
-  for (double cost : matrix.costs)
-    hash = mixed(hash, std::bit_cast<uint64_t>(cost));
+  for (uint64_t lane : lanes)
+    hash = mixed(hash, lane);
   return hash;
 }
 

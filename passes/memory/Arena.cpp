@@ -77,13 +77,15 @@ public:
   Gap gapFor(const Request &request, int64_t room, int64_t top) const {
     int64_t free = 0;
     Gap best{0, -1};
+    Segment live = hullOf(request);
     auto consider = [&](int64_t end) {
       int64_t size = end - free;
       if (size >= room && (best.size < 0 || size < best.size))
         best = {free, size};
     };
     for (const Placed &p : placed) {
-      if (!overlap(requests[p.request].live, request.live))
+      if (p.live.end < live.begin || live.end < p.live.begin ||
+          !overlap(requests[p.request].live, request.live))
         continue;
       consider(p.offset);
       free = std::max(free, p.end);
@@ -93,7 +95,7 @@ public:
   }
 
   void place(int request, int64_t offset, int64_t size) {
-    Placed entry{offset, offset + size, request};
+    Placed entry{offset, offset + size, hullOf(requests[request]), request};
     placed.insert(
         llvm::upper_bound(placed, entry,
                           [](const Placed &a, const Placed &b) { return a.offset < b.offset; }),
@@ -103,8 +105,16 @@ public:
 private:
   struct Placed {
     int64_t offset, end;
+    Segment live; // from the first of its segments to the last: most are told apart by that
     int request;
   };
+
+  static Segment hullOf(const Request &request) {
+    if (request.live.empty())
+      return {1, 0};
+    return {request.live.front().begin, request.live.back().end};
+  }
+
   llvm::ArrayRef<Request> requests;
   std::vector<Placed> placed; // by offset
 };

@@ -62,6 +62,7 @@ ModuleGraph::ModuleGraph(ModuleOp module) : meshes(module) {
   for (auto function : module.getOps<func::FuncOp>()) {
     if (function.isExternal() || function.isPrivate())
       continue; // what custom calls name
+    reserve(function);
     for (BlockArgument argument : function.getArguments())
       addBoundary(numberOf(argument), argument.getType(), /*isResult=*/false);
     addRegion(function.getBody());
@@ -89,8 +90,16 @@ ModuleGraph::ModuleGraph(ModuleOp module) : meshes(module) {
           value.ops.begin();
 }
 
+// Values and ops are large: they are not moved again and again while there come more.
+void ModuleGraph::reserve(func::FuncOp function) {
+  size_t ops = llvm::range_size(function.getBody().front());
+  size_t boundary = function.getNumArguments() + function.getNumResults();
+  graph.values.reserve(graph.values.size() + ops + boundary);
+  graph.ops.reserve(graph.ops.size() + ops + function.getNumResults());
+}
+
 int32_t ModuleGraph::newValue(Value value, Type type, TensorShardingAttr attr) {
-  sharding::PropagatedValue entry;
+  sharding::PropagatedValue &entry = graph.values.emplace_back();
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (tensor) {
     entry.sharding.dims.resize(tensor.getRank(), {{}, /*closed=*/false, std::nullopt});
@@ -106,7 +115,6 @@ int32_t ModuleGraph::newValue(Value value, Type type, TensorShardingAttr attr) {
     if (at == meshOf.end())
       meshOf.push_back(mesh);
   }
-  graph.values.push_back(std::move(entry));
   valueOf.push_back(value);
   return graph.values.size() - 1;
 }

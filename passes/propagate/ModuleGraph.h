@@ -61,6 +61,7 @@ private:
     llvm::SmallVector<size_t> annotated;
   };
 
+  void reserve(mlir::func::FuncOp function);
   void addBoundary(int32_t value, mlir::Type type, bool isResult);
   void evenBoundaries();
   void addRegion(mlir::Region &region);

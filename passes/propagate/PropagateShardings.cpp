@@ -82,7 +82,7 @@ struct PropagateShardings : impl::PropagateShardingsBase<PropagateShardings> {
 
   void propagateByCost(ModuleGraph &module, const cost::Topology &topology) {
     sharding::PropagationGraph &graph = module.graph;
-    const Values annotated = graph.values;
+    Values annotated = graph.values;
     module.decideByCost(topology);
     int64_t decided = 0;
     sharding::GraphSeconds byTime =
@@ -96,9 +96,19 @@ struct PropagateShardings : impl::PropagateShardingsBase<PropagateShardings> {
       Candidate timed = std::exchange(best, propagated(graph, annotated, nullptr));
       keepBetter(best, std::move(timed), /*orEqual=*/true);
     }
-    graph.values = annotated;
+    bool scans = hasLoops(module);
+    graph.values = scans ? Values(annotated) : std::move(annotated);
     if (module.postponeState())
       keepBetter(best, propagated(graph, std::move(graph.values), byTime), /*orEqual=*/false);
+    if (scans)
+      tryScansAcross(module, annotated, byTime, best);
+    graph.values = std::move(best.values);
+    graph.steps = std::move(best.steps);
+  }
+
+  void tryScansAcross(ModuleGraph &module, const Values &annotated,
+                      const sharding::GraphSeconds &byTime, Candidate &best) {
+    sharding::PropagationGraph &graph = module.graph;
     std::optional<ScansAcross> ways[] = {
         withScansAcross(module, annotated, best.values, /*preferWhole=*/false),
         withScansAcross(module, annotated, best.values, /*preferWhole=*/true)};
@@ -110,8 +120,6 @@ struct PropagateShardings : impl::PropagateShardingsBase<PropagateShardings> {
         for (auto [op, factor] : llvm::reverse(across->blocked))
           graph.ops[op].blocked.pop_back();
       }
-    graph.values = std::move(best.values);
-    graph.steps = std::move(best.steps);
   }
 
   // A candidate's reshards must take no longer than those of the best so far, and send no more bytes. Where one

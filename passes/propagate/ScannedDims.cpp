@@ -81,6 +81,13 @@ int64_t bytesOf(const sharding::PropagatedValue &value) {
 
 } // namespace
 
+bool hasLoops(const ModuleGraph &module) {
+  for (size_t number = 0; number < module.graph.ops.size(); ++number)
+    if (isa<stablehlo::WhileOp>(module.opAt(static_cast<int32_t>(number))))
+      return true;
+  return false;
+}
+
 std::optional<ScansAcross> withScansAcross(const ModuleGraph &module,
                                            llvm::ArrayRef<sharding::PropagatedValue> annotated,
                                            llvm::ArrayRef<sharding::PropagatedValue> decided,

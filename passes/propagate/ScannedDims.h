@@ -26,6 +26,9 @@ struct ScansAcross {
   std::vector<std::pair<int32_t, int32_t>> blocked;
 };
 
+// Whether anything may be scanned: without loops nothing is.
+bool hasLoops(const ModuleGraph &module);
+
 // The values as `annotated` with such arrays sharded along another dimension within their loops where
 // sizes allow it, or small ones not at all (`preferWhole`: of both ways that one), where `decided`,
 // made of them by propagation, has them sharded along the scanned one. None where there are none.
