@@ -152,8 +152,9 @@ bool AxisRefAttr::overlaps(AxisRefAttr other) const {
 TensorShardingAttr TensorShardingAttr::get(MLIRContext *context, StringRef mesh,
                                            ArrayRef<DimensionShardingAttr> dims,
                                            ArrayRef<AxisRefAttr> replicated,
-                                           ArrayRef<AxisRefAttr> unreduced) {
-  return get(context, FlatSymbolRefAttr::get(context, mesh), dims, replicated, unreduced);
+                                           ArrayRef<AxisRefAttr> unreduced, ReductionOp reduction) {
+  return get(context, FlatSymbolRefAttr::get(context, mesh), dims, replicated, unreduced,
+             reduction);
 }
 
 TensorShardingAttr TensorShardingAttr::getReplicated(MLIRContext *context, StringRef mesh,
@@ -254,6 +255,20 @@ LogicalResult verifySharding(TensorShardingAttr sharding, Type type, Operation *
                        "\" is manual here: values inside the manual computation are local in it; "
                        "leave it out");
   return verifyNoOverlap(all, emitError);
+}
+
+LogicalResult verifyKeptReduction(TensorShardingAttr before, TensorShardingAttr after,
+                                  EmitError emitError) {
+  bool keeps = llvm::any_of(before.getUnreducedAxes(), [&](AxisRefAttr axis) {
+    return llvm::any_of(after.getUnreducedAxes(),
+                        [&](AxisRefAttr kept) { return axis.overlaps(kept); });
+  });
+  if (keeps && before.getReductionOp() != after.getReductionOp())
+    return emitError("keeps axes unreduced, but by " +
+                     stringifyReductionOp(after.getReductionOp()) + ", not by " +
+                     stringifyReductionOp(before.getReductionOp()) +
+                     " as the operand; parts of the one are no parts of the other");
+  return success();
 }
 
 LogicalResult verifyShardings(TensorShardingPerValueAttr shardings, TypeRange types,

@@ -69,8 +69,13 @@ Attribute MeshAttr::parse(AsmParser &parser, Type) {
   }
   if (parser.parseGreater())
     return {};
-  return getChecked([&] { return parser.emitError(parser.getNameLoc()); }, parser.getContext(),
-                    ArrayRef<MeshAxisAttr>(axes), ArrayRef<int64_t>(ids));
+  auto checked = [&](ArrayRef<int64_t> order) {
+    return getChecked([&] { return parser.emitError(parser.getNameLoc()); }, parser.getContext(),
+                      ArrayRef<MeshAxisAttr>(axes), order);
+  };
+  MeshAttr mesh = checked(ids);
+  // 0, 1, 2, .. is what no ids mean: one mesh, in whichever of the two ways it is written.
+  return mesh && !axes.empty() && llvm::is_sorted(ids) ? checked({}) : mesh;
 }
 
 void MeshAttr::print(AsmPrinter &printer) const {
@@ -229,12 +234,14 @@ void DimensionShardingAttr::print(AsmPrinter &printer) const {
     printer << "p" << *getPriority();
 }
 
-// sharding: <@mesh, [{"x"}, {?}], replicated={"y"}, unreduced={"z"}>
+// sharding: <@mesh, [{"x"}, {?}], replicated={"y"}, unreduced={"z"}>, or unreduced=max{"z"}. A sum is
+// not written: readers that know of sums alone read what is printed.
 
 Attribute TensorShardingAttr::parse(AsmParser &parser, Type) {
   Attribute mesh;
   SmallVector<DimensionShardingAttr> dims;
   SmallVector<AxisRefAttr> replicated, unreduced;
+  ReductionOp reduction = ReductionOp::SUM;
   if (parser.parseLess())
     return {};
   if (succeeded(parser.parseOptionalKeyword("mesh"))) {
@@ -259,12 +266,22 @@ Attribute TensorShardingAttr::parse(AsmParser &parser, Type) {
       parser.emitError(loc, "expected 'replicated' or 'unreduced', each once at most");
       return {};
     }
+    if (axes == &unreduced && succeeded(parser.parseOptionalKeyword(&word))) {
+      std::optional<ReductionOp> given = symbolizeReductionOp(word);
+      if (!given) {
+        parser.emitError(loc,
+                         "expected unreduced axes that are combined by sum, max or min, not by ")
+            << word;
+        return {};
+      }
+      reduction = *given;
+    }
     if (parseNonEmptyAxes(parser, *axes))
       return {};
   }
   if (parser.parseGreater())
     return {};
-  return get(parser.getContext(), mesh, dims, replicated, unreduced);
+  return get(parser.getContext(), mesh, dims, replicated, unreduced, reduction);
 }
 
 void TensorShardingAttr::print(AsmPrinter &printer) const {
@@ -278,8 +295,12 @@ void TensorShardingAttr::print(AsmPrinter &printer) const {
   printList(printer, ", [", getDimShardings(), "]");
   if (!getReplicatedAxes().empty())
     printList(printer, ", replicated={", getReplicatedAxes(), "}");
-  if (!getUnreducedAxes().empty())
-    printList(printer, ", unreduced={", getUnreducedAxes(), "}");
+  if (!getUnreducedAxes().empty()) {
+    printer << ", unreduced=";
+    if (getReductionOp() != ReductionOp::SUM)
+      printer << stringifyReductionOp(getReductionOp());
+    printList(printer, "{", getUnreducedAxes(), "}");
+  }
   printer << ">";
 }
 

@@ -1,5 +1,6 @@
 // The dialect's attributes in MLIR bytecode, encoded as Shardy does: a code, then the fields.
-// Shardings have a code without and one with unreduced axes, so that older readers know the former.
+// Shardings have a code without unreduced axes, one with such that are summed, and one with such that
+// are combined otherwise, so that older readers know what is of their time.
 #include "dialects/sdy/SdyOps.h"
 #include "mlir/Bytecode/BytecodeImplementation.h"
 #include "mlir/IR/Diagnostics.h"
@@ -99,10 +100,14 @@ Attribute readSharding(Reader &reader, uint64_t code) {
     return {};
   if (!isa<FlatSymbolRefAttr, MeshAttr>(mesh))
     return reader.emitError("a sharding's mesh is neither a name nor a mesh"), Attribute();
-  if (reduction != int64_t(ReductionOp::SUM))
-    return reader.emitError("a sharding with axes that are reduced by other than a sum"),
+  std::optional<ReductionOp> op;
+  if (reduction >= 0 && reduction <= int64_t(getMaxEnumValForReductionOp()))
+    op = symbolizeReductionOp(uint32_t(reduction));
+  if (!op)
+    return reader.emitError("a sharding's unreduced axes are combined by no operation of number ")
+               << reduction,
            Attribute();
-  return TensorShardingAttr::get(reader.getContext(), mesh, dims, replicated, unreduced);
+  return TensorShardingAttr::get(reader.getContext(), mesh, dims, replicated, unreduced, *op);
 }
 
 Attribute readRule(Reader &reader) {
@@ -223,6 +228,10 @@ struct Bytecode : BytecodeDialectInterface {
           return success();
         })
         .Case([&](TensorShardingAttr a) {
+          if (a.getReductionOp() != ReductionOp::SUM)
+            return writeAll(writer, kReducedByTensorSharding, a.getMeshOrRef(), a.getDimShardings(),
+                            a.getReplicatedAxes(), a.getUnreducedAxes(),
+                            int64_t(a.getReductionOp()));
           if (isUnreduced(a))
             return writeAll(writer, kUnreducedTensorSharding, a.getMeshOrRef(), a.getDimShardings(),
                             a.getReplicatedAxes(), a.getUnreducedAxes());

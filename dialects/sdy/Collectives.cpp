@@ -15,6 +15,7 @@ struct Sides {
   MeshAttr meshAttr;
   sharding::Mesh mesh;
   sharding::TensorSharding in, out;
+  ReductionOp inReduction = ReductionOp::SUM; // of what is unreduced in the operand
 
   InFlightDiagnostic error() const { return op->emitOpError(); }
 };
@@ -77,7 +78,7 @@ FailureOr<Sides> sidesOf(Operation *op, Value tensor, TensorShardingAttr out) {
                             [&](const Twine &what) { return op->emitOpError() << what; })))
     return failure();
   MeshAttr mesh = out.getMesh(op);
-  Sides sides{op, mesh, toMesh(mesh, out.getMeshName()), {}, {}};
+  Sides sides{op, mesh, toMesh(mesh, out.getMeshName()), {}, {}, ReductionOp::SUM};
   TensorShardingAttr in = getSharding(tensor);
   if (in) {
     MeshAttr inMesh = in.getMesh(op);
@@ -86,7 +87,11 @@ FailureOr<Sides> sidesOf(Operation *op, Value tensor, TensorShardingAttr out) {
       return op->emitOpError() << "operand and result must be on one mesh", failure();
     if (in.getRank() != out.getRank())
       return op->emitOpError() << "operand and result shardings must have the same rank", failure();
+    if (failed(verifyKeptReduction(in, out,
+                                   [&](const Twine &what) { return op->emitOpError() << what; })))
+      return failure();
     sides.in = toSharding(in, sides.mesh);
+    sides.inReduction = in.getReductionOp();
   } else if (isa<AllSliceOp, ReplicatedToUnreducedOp, AllReduceOp, CollectivePermuteOp>(op)) {
     sides.in = sharding::TensorSharding::replicatedOver(out.getRank());
   } else {
@@ -94,6 +99,27 @@ FailureOr<Sides> sidesOf(Operation *op, Value tensor, TensorShardingAttr out) {
   }
   sides.out = toSharding(out, sides.mesh);
   return sides;
+}
+
+// Whether the parts of an axis in `set` hold all of `axis`.
+bool holds(const AxisRefs &set, const sharding::AxisRef &axis) {
+  return llvm::any_of(asSet(set), [&](const sharding::AxisRef &part) {
+    return part.axis == axis.axis && part.preSize <= axis.preSize &&
+           axis.preSize * axis.size <= part.preSize * part.size;
+  });
+}
+
+// A collective that reduces by `op` reduces what is unreduced by that, and makes nothing unreduced.
+LogicalResult compareReduction(const Sides &sides, ReductionOp op) {
+  const AxisRefs &in = sides.in.unreduced, &out = sides.out.unreduced;
+  if (!llvm::all_of(asSet(out), [&](const auto &axis) { return holds(in, axis); }))
+    return sides.error() << "out_sharding is unreduced along an axis that the operand is not";
+  bool reduces = !llvm::all_of(asSet(in), [&](const auto &axis) { return holds(out, axis); });
+  if (reduces && sides.inReduction != op)
+    return sides.error() << "reduces by " << stringifyReductionOp(op)
+                         << ", but the operand is unreduced by "
+                         << stringifyReductionOp(sides.inReduction);
+  return success();
 }
 
 LogicalResult compareDims(const Sides &sides, ArrayRef<AxisRefs> expected) {
@@ -239,6 +265,8 @@ LogicalResult AllReduceOp::verify() {
     return emitOpError() << "reduces along an axis that the operand is replicated on";
   if (overlap(sides->out.unreduced, axes))
     return emitOpError() << "reduces along an axis that the result still has as unreduced";
+  if (failed(compareReduction(*sides, getReductionOp().value_or(ReductionOp::SUM))))
+    return failure();
   return compareDims(*sides, dimAxes(sides->in));
 }
 
@@ -247,7 +275,8 @@ LogicalResult ReduceScatterOp::verify() {
   if (failed(sides))
     return failure();
   SmallVector<AxisRefs> dims = dimAxes(sides->in);
-  if (failed(addAxes(*sides, getReduceScatterAxes(), dims)))
+  if (failed(addAxes(*sides, getReduceScatterAxes(), dims)) ||
+      failed(compareReduction(*sides, getReductionOp().value_or(ReductionOp::SUM))))
     return failure();
   return compareDims(*sides, dims);
 }
@@ -256,6 +285,9 @@ LogicalResult ReplicatedToUnreducedOp::verify() {
   auto sides = sidesOf(*this, getTensor(), getOutSharding());
   if (failed(sides))
     return failure();
+  if (getOutSharding().getReductionOp() != ReductionOp::SUM)
+    return emitOpError() << "makes parts that are summed, but out_sharding is unreduced by "
+                         << stringifyReductionOp(getOutSharding().getReductionOp());
   FailureOr<AxisRefs> given = toAxesInOrder(getAxes().getValue(), *sides);
   if (failed(given))
     return failure();
@@ -280,6 +312,9 @@ LogicalResult ShardedToUnreducedOp::verify() {
   auto sides = sidesOf(*this, getTensor(), getOutSharding());
   if (failed(sides))
     return failure();
+  if (getOutSharding().getReductionOp() != ReductionOp::SUM)
+    return emitOpError() << "makes parts that are summed, but out_sharding is unreduced by "
+                         << stringifyReductionOp(getOutSharding().getReductionOp());
   SmallVector<AxisRefs> dims = dimAxes(sides->in);
   AxisRefs unreduced = sides->in.unreduced;
   if (failed(removeAxes(*sides, getAxes(), dims, unreduced)) || failed(compareDims(*sides, dims)))

@@ -1,4 +1,5 @@
 // What must hold of sdy's ops, collectives apart.
+#include "dialects/sdy/PlainData.h"
 #include "dialects/sdy/SdyOps.h"
 
 using namespace mlir;
@@ -100,7 +101,13 @@ bool onOneMesh(ManualComputationOp a, ManualComputationOp b) {
 LogicalResult MeshOp::verify() { return success(); } // all is in MeshAttr
 
 LogicalResult ShardingConstraintOp::verify() {
-  return verifyOn(*this, getSharding(), getResult().getType());
+  if (failed(verifyOn(*this, getSharding(), getResult().getType())))
+    return failure();
+  TensorShardingAttr before = sdy::getSharding(getInput());
+  if (!before || before.getMesh(*this) != getSharding().getMesh(*this))
+    return success();
+  return verifyKeptReduction(before, getSharding(),
+                             [&](const Twine &what) { return emitOpError() << what; });
 }
 
 LogicalResult ReshardOp::verify() { return verifyOn(*this, getSharding(), getResult().getType()); }

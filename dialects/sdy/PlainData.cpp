@@ -39,6 +39,18 @@ static sharding::AxisRefs toAxisRefs(ArrayRef<AxisRefAttr> attrs, const sharding
   return axes;
 }
 
+sharding::ReductionKind toKind(ReductionOp op) {
+  switch (op) {
+  case ReductionOp::SUM:
+    return sharding::ReductionKind::Sum;
+  case ReductionOp::MAX:
+    return sharding::ReductionKind::Max;
+  case ReductionOp::MIN:
+    return sharding::ReductionKind::Min;
+  }
+  llvm_unreachable("every operation returns");
+}
+
 sharding::TensorSharding toSharding(TensorShardingAttr attr, const sharding::Mesh &mesh) {
   sharding::TensorSharding sharding;
   for (DimensionShardingAttr dim : attr.getDimShardings())
@@ -86,9 +98,8 @@ TensorShardingAttr insideManual(TensorShardingAttr sharding, ManualAxesAttr manu
     auto priority = dim.getIsClosed() && axes.empty() ? std::nullopt : dim.getPriority();
     dims.push_back(DimensionShardingAttr::get(context, axes, dim.getIsClosed(), priority));
   }
-  return TensorShardingAttr::get(context, sharding.getMeshOrRef(), dims,
-                                 keep(sharding.getReplicatedAxes()),
-                                 keep(sharding.getUnreducedAxes()));
+  return sharding.withAxes(dims, keep(sharding.getReplicatedAxes()),
+                           keep(sharding.getUnreducedAxes()));
 }
 
 MeshTable::MeshTable(ModuleOp module) {

@@ -16,6 +16,10 @@ sharding::AxisRef toAxisRef(AxisRefAttr axis, const sharding::Mesh &mesh);
 AxisRefAttr toAttr(mlir::MLIRContext *context, const sharding::Mesh &mesh,
                    const sharding::AxisRef &axis);
 
+// By what unreduced values are combined is no part of the plain data, which says where values lie: who
+// makes an attribute of it anew says so by `withReduction`, where that is no sum.
+sharding::ReductionKind toKind(ReductionOp op);
+
 sharding::TensorSharding toSharding(TensorShardingAttr attr, const sharding::Mesh &mesh);
 TensorShardingAttr toAttr(mlir::MLIRContext *context, const sharding::Mesh &mesh,
                           const sharding::TensorSharding &sharding);

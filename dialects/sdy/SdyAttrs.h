@@ -33,6 +33,10 @@ mlir::LogicalResult verifySharding(TensorShardingAttr sharding, mlir::Type type,
 mlir::LogicalResult verifyShardings(TensorShardingPerValueAttr shardings, mlir::TypeRange types,
                                     mlir::Operation *from, EmitError emitError);
 
+// That what is unreduced before and after is combined alike.
+mlir::LogicalResult verifyKeptReduction(TensorShardingAttr before, TensorShardingAttr after,
+                                        EmitError emitError);
+
 mlir::LogicalResult verifyRule(OpShardingRuleAttr rule, mlir::Operation *op, EmitError emitError);
 
 } // namespace tessera::sdy

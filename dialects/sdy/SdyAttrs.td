@@ -87,15 +87,34 @@ def Sdy_DimensionSharding : Sdy_Attr<"DimensionSharding", "dimension_sharding"> 
 }
 
 def Sdy_TensorSharding : Sdy_Attr<"TensorSharding", "sharding"> {
-  let summary = "how a tensor lies on a mesh: <@mesh, [{\"x\"}, {?}], replicated={..}, unreduced={..}>";
+  let summary = "how a tensor lies on a mesh: <@mesh, [{\"x\"}, {?}], replicated={..}, unreduced=max{..}>";
   let parameters = (ins "mlir::Attribute":$mesh_or_ref, ArrayRefParameter<"DimensionShardingAttr">:$dim_shardings,
                         OptionalArrayRefParameter<"AxisRefAttr">:$replicated_axes,
-                        OptionalArrayRefParameter<"AxisRefAttr">:$unreduced_axes);
+                        OptionalArrayRefParameter<"AxisRefAttr">:$unreduced_axes,
+                        EnumParameter<Sdy_ReductionOp>:$reduction_op);
+  let skipDefaultBuilders = 1;
+  // Without unreduced axes there is nothing to combine: a sum, so that equals are one attribute.
+  let builders = [AttrBuilder<(ins "mlir::Attribute":$mesh_or_ref, "llvm::ArrayRef<DimensionShardingAttr>":$dim_shardings,
+                                   CArg<"llvm::ArrayRef<AxisRefAttr>", "{}">:$replicated_axes,
+                                   CArg<"llvm::ArrayRef<AxisRefAttr>", "{}">:$unreduced_axes,
+                                   CArg<"ReductionOp", "ReductionOp::SUM">:$reduction_op), [{
+    return $_get($_ctxt, mesh_or_ref, dim_shardings, replicated_axes, unreduced_axes,
+                 unreduced_axes.empty() ? ReductionOp::SUM : reduction_op);
+  }]>];
   let extraClassDeclaration = [{
     static TensorShardingAttr get(mlir::MLIRContext *context, llvm::StringRef mesh,
                                   llvm::ArrayRef<DimensionShardingAttr> dims,
                                   llvm::ArrayRef<AxisRefAttr> replicated = {},
-                                  llvm::ArrayRef<AxisRefAttr> unreduced = {});
+                                  llvm::ArrayRef<AxisRefAttr> unreduced = {},
+                                  ReductionOp reduction = ReductionOp::SUM);
+    TensorShardingAttr withReduction(ReductionOp op) const {
+      return get(getContext(), getMeshOrRef(), getDimShardings(), getReplicatedAxes(), getUnreducedAxes(), op);
+    }
+    // Other axes on the same mesh, partial values combined alike.
+    TensorShardingAttr withAxes(llvm::ArrayRef<DimensionShardingAttr> dims, llvm::ArrayRef<AxisRefAttr> replicated,
+                                llvm::ArrayRef<AxisRefAttr> unreduced) const {
+      return get(getContext(), getMeshOrRef(), dims, replicated, unreduced, getReductionOp());
+    }
     static TensorShardingAttr getReplicated(mlir::MLIRContext *context, llvm::StringRef mesh, int64_t rank,
                                             bool isClosed = true);
     int64_t getRank() const { return getDimShardings().size(); }

@@ -48,7 +48,7 @@ TensorShardingAttr open(Type type, TensorShardingAttr other) {
   auto shaped = dyn_cast<ShapedType>(type);
   SmallVector<DimensionShardingAttr> dims(shaped && shaped.hasRank() ? shaped.getRank() : 0,
                                           DimensionShardingAttr::get(context, {}, false));
-  return TensorShardingAttr::get(context, other.getMeshOrRef(), dims, {}, {});
+  return other.withAxes(dims, {}, {});
 }
 
 // `said` of each value, what `old` says where that is null, and else open.

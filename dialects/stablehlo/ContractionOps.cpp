@@ -69,6 +69,34 @@ static LogicalResult verifyQuantized(Operation *op, RankedTensorType lhs, Ranked
   return success();
 }
 
+// Whether some hardware computes by `a`: what the specification refers to for those that are
+// supported, XLA's list of algorithms. A decomposition may leave its components unsaid, as 1.
+static bool isKnown(DotAlgorithmAttr a) {
+  Type lhs = a.getLhsPrecisionType(), rhs = a.getRhsPrecisionType(), sum = a.getAccumulationType();
+  int64_t products = a.getNumPrimitiveOperations();
+  auto consistsOf = [&](int64_t components) {
+    int64_t l = a.getLhsComponentCount(), r = a.getRhsComponentCount();
+    return l == r && (l == 1 || l == components);
+  };
+  auto isFloat8 = [](Type type) {
+    return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8 &&
+           !isa<Float8E8M0FNUType>(type);
+  };
+  if (isFloat8(lhs) && isFloat8(rhs))
+    return sum.isF32() && products == 1 && consistsOf(1);
+  if (lhs != rhs || a.getAllowImpreciseAccumulation())
+    return false;
+  if (products == 1) // rounded once
+    return consistsOf(1) &&
+           ((lhs == sum && (lhs.isF16() || lhs.isBF16() || lhs.isF32() || lhs.isF64())) ||
+            (sum.isF32() && (lhs.isF16() || lhs.isBF16() || lhs.isTF32())));
+  if (!sum.isF32())
+    return false;
+  return (lhs.isBF16() && ((products == 3 && consistsOf(2)) ||
+                           ((products == 6 || products == 9) && consistsOf(3)))) ||
+         (lhs.isTF32() && products == 3 && consistsOf(2));
+}
+
 static LogicalResult verifyAlgorithm(DotGeneralOp op, DotAlgorithmAttr algorithm) {
   auto precision = op.getPrecisionConfig();
   if (precision && llvm::any_of(*precision, [](Attribute p) {
@@ -81,6 +109,9 @@ static LogicalResult verifyAlgorithm(DotGeneralOp op, DotAlgorithmAttr algorithm
         std::tuple(algorithm.getNumPrimitiveOperations(), "num_primitive_operations", 24)})
     if (count <= 0)
       return violates(op, constraint) << name << " is " << count;
+  if (!isKnown(algorithm))
+    return op.emitOpError() << "computes by an algorithm that no hardware is known to have: "
+                            << algorithm;
   return success();
 }
 

@@ -33,6 +33,16 @@ bool isTensorOf(Type type, ElementKind kind) {
         (!tensor.isDynamicDim(d) && tensor.getDimSize(d) != int64_t(axis.getScales().size())))
       return false;
   }
+  // Zero is an integer that is stored (C7 of quantized types; C1 to C6 and C11 are MLIR's).
+  if (auto stored = dyn_cast<quant::QuantizedType>(e)) {
+    auto fits = [&](int64_t zero) {
+      return stored.getStorageTypeMin() <= zero && zero <= stored.getStorageTypeMax();
+    };
+    auto one = dyn_cast<quant::UniformQuantizedType>(e);
+    auto axis = dyn_cast<quant::UniformQuantizedPerAxisType>(e);
+    if ((one && !fits(one.getZeroPoint())) || (axis && !llvm::all_of(axis.getZeroPoints(), fits)))
+      return false;
+  }
   // A bound is one of a dimension whose size is not known.
   if (auto extensions = dyn_cast_or_null<TypeExtensionsAttr>(tensor.getEncoding())) {
     ArrayRef<int64_t> bounds = extensions.getBounds();

@@ -293,6 +293,13 @@ sharding::ReductionKind getPartialKind(Operation *op) {
   return partial ? partial.getKind() : sharding::ReductionKind::Sum;
 }
 
+sharding::ReductionKind getPartialKind(Value value) {
+  sdy::TensorShardingAttr said = sdy::getSharding(value);
+  if (said && said.getReductionOp() != sdy::ReductionOp::SUM)
+    return sdy::toKind(said.getReductionOp());
+  return getPartialKind(value.getDefiningOp());
+}
+
 void setPartialKind(Operation *op, sharding::ReductionKind kind) {
   bool isSum = kind == sharding::ReductionKind::Sum;
   setOrDrop(op, kPartial, isSum ? PartialAttr() : PartialAttr::get(op->getContext(), kind));

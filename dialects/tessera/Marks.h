@@ -64,6 +64,9 @@ int64_t tripsAround(mlir::Operation *op, mlir::Operation *ancestor = nullptr);
 // --- Partial values ---
 // By what the unreduced results of `op` (null: an argument) are combined.
 sharding::ReductionKind getPartialKind(mlir::Operation *op);
+// By what an unreduced value is: what its sharding says, and where that says no more than `unreduced`,
+// its op's mark.
+sharding::ReductionKind getPartialKind(mlir::Value value);
 void setPartialKind(mlir::Operation *op, sharding::ReductionKind kind);
 
 // --- Boundaries of manual regions ---

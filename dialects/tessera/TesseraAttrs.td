@@ -55,8 +55,8 @@ def Tessera_TripCountAttr : Tessera_Attr<"TripCount", "trip_count"> {
 def Tessera_PartialAttr : Tessera_Attr<"Partial", "partial"> {
   let summary = "By what the parts of unreduced results are combined: `tessera.partial` of an operation with results";
   let description = [{
-    `#tessera.partial<max>`: product, max, min, and, or. A sum has no mark: it is what `unreduced` says by itself. Reshard
-    sets it; localize makes of it the kind of the collective.
+    `#tessera.partial<max>`: product, max, min, and, or. A sum has no mark: it is what `unreduced` says by itself, as
+    `unreduced=max` does. Reshard sets it; localize makes of it the kind of the collective.
   }];
   let parameters = (ins "::tessera::sharding::ReductionKind":$kind);
   let hasCustomAssemblyFormat = 1;

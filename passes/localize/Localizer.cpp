@@ -82,12 +82,13 @@ LocalLayout Localizer::layoutOf(sdy::TensorShardingAttr attr, ArrayRef<int64_t> 
       dim.tile = llvm::divideCeil(size, sharding::shardCount(dim.axes));
     }
   layout.partial = withoutUnitAxes(sharding.unreduced);
+  layout.reduction = sdy::toKind(attr.getReductionOp());
   return layout;
 }
 
 LocalLayout Localizer::annotated(Value global) {
   LocalLayout layout = layoutOf(sdy::getSharding(global), shapeOf(global));
-  layout.reduction = getPartialKind(global.getDefiningOp());
+  layout.reduction = getPartialKind(global);
   return layout;
 }
 
@@ -220,7 +221,8 @@ LogicalResult Localizer::visit(Operation *op) {
   for (OpResult result : op->getResults())
     if (auto made = values.find(result); made != values.end())
       if (const LocalLayout &layout = made->second.layout;
-          !layout.partial.empty() && !combinesAlike(result, layout.reduction, getPartialKind(op)))
+          !layout.partial.empty() &&
+          !combinesAlike(result, layout.reduction, getPartialKind(result)))
         return op->emitError() << "localize combines parts of '" << op->getName()
                                << "' in another way than reshard; please report the program";
   return success();

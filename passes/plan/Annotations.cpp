@@ -9,6 +9,8 @@ using namespace mlir;
 
 void annotateValue(Value value, sdy::TensorShardingAttr sharding) {
   Operation *op = value.getDefiningOp();
+  if (sdy::TensorShardingAttr said = sdy::getSharding(value)) // what is unreduced stays what it is
+    sharding = sharding.withReduction(said.getReductionOp());
   if (sdy::isEdgeTarget(value))
     return sdy::setSharding(value, sharding);
   OpBuilder builder(op->getContext());

@@ -22,13 +22,11 @@ TensorShardingAttr closed(TensorShardingAttr sharding) {
   for (DimensionShardingAttr dim : sharding.getDimShardings())
     dims.push_back(
         DimensionShardingAttr::get(sharding.getContext(), dim.getAxes(), /*isClosed=*/true));
-  return TensorShardingAttr::get(sharding.getContext(), sharding.getMeshOrRef(), dims, {},
-                                 sharding.getUnreducedAxes());
+  return sharding.withAxes(dims, {}, sharding.getUnreducedAxes());
 }
 
 TensorShardingAttr reduced(TensorShardingAttr sharding) {
-  return TensorShardingAttr::get(sharding.getContext(), sharding.getMeshOrRef(),
-                                 sharding.getDimShardings(), sharding.getReplicatedAxes(), {});
+  return sharding.withAxes(sharding.getDimShardings(), sharding.getReplicatedAxes(), {});
 }
 
 class Finalizer {
@@ -186,7 +184,8 @@ private:
       changed |= kept.size() != dim.axes.size();
       dim.axes = std::move(kept);
     }
-    return changed ? toAttr(attr.getContext(), *mesh, sharding) : attr;
+    return changed ? toAttr(attr.getContext(), *mesh, sharding).withReduction(attr.getReductionOp())
+                   : attr;
   }
 
   TensorShardingPerValueAttr finalizedAll(Operation *op, ValueRange values) {

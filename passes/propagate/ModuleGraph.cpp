@@ -402,8 +402,11 @@ bool ModuleGraph::postponeState() {
 
 void ModuleGraph::writeBack() {
   evenBoundaries();
-  auto attrOf = [&](const sharding::PropagatedValue &value, MLIRContext *context) {
-    return toAttr(context, *meshOf[value.mesh], value.sharding);
+  // Propagation moves axes; by what parts are combined stays as it was said.
+  auto attrOf = [&](const sharding::PropagatedValue &value, MLIRContext *context,
+                    TensorShardingAttr said) {
+    TensorShardingAttr attr = toAttr(context, *meshOf[value.mesh], value.sharding);
+    return said ? attr.withReduction(said.getReductionOp()) : attr;
   };
   std::map<Operation *, SignatureAttributes> signatures;
   auto signatureOf = [&](FunctionOpInterface function) -> SignatureAttributes & {
@@ -420,8 +423,8 @@ void ModuleGraph::writeBack() {
          llvm::zip(value.sharding.dims, cast<RankedTensorType>(ir.getType()).getShape()))
       if (size == 0) // nothing to shard
         dim.axes.clear();
-    TensorShardingAttr attr = attrOf(value, ir.getContext());
-    if (attr == getSharding(ir))
+    TensorShardingAttr said = getSharding(ir), attr = attrOf(value, ir.getContext(), said);
+    if (attr == said)
       continue;
     auto argument = dyn_cast<BlockArgument>(ir);
     if (auto function = argument ? dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp())
@@ -437,13 +440,17 @@ void ModuleGraph::writeBack() {
     SmallVector<TensorShardingAttr> all(argument.op.getInShardings().getShardings());
     MLIRContext *context = argument.op.getContext();
     all[argument.index] =
-        toAttr(context, *meshOf[value.mesh], seenThrough(argument.view, value.sharding));
+        toAttr(context, *meshOf[value.mesh], seenThrough(argument.view, value.sharding))
+            .withReduction(all[argument.index].getReductionOp());
     argument.op.setInShardingsAttr(TensorShardingPerValueAttr::get(context, all));
   }
   for (FunctionResult &result : functionResults)
     if (const sharding::PropagatedValue &value = graph.values[result.value]; value.mesh >= 0)
       signatureOf(result.function)
-          .setResult(result.index, kShardingAttr, attrOf(value, result.function.getContext()));
+          .setResult(result.index, kShardingAttr,
+                     attrOf(value, result.function.getContext(),
+                            result.function.getResultAttrOfType<TensorShardingAttr>(
+                                result.index, kShardingAttr)));
 }
 
 } // namespace tessera

@@ -94,7 +94,7 @@ TensorShardingAttr withoutUnitAxes(TensorShardingAttr sharding, MeshAttr mesh, A
   }
   return TensorShardingAttr::get(sharding.getContext(), name, dims,
                                  keep(sharding.getReplicatedAxes()),
-                                 keep(sharding.getUnreducedAxes()));
+                                 keep(sharding.getUnreducedAxes()), sharding.getReductionOp());
 }
 
 TensorShardingAttr mentioning(ArrayRef<StringAttr> manual, TensorShardingAttr sharding,
@@ -119,9 +119,7 @@ TensorShardingAttr mentioning(ArrayRef<StringAttr> manual, TensorShardingAttr sh
     };
     return place(a) < place(b);
   });
-  return TensorShardingAttr::get(sharding.getContext(), sharding.getMeshOrRef(),
-                                 sharding.getDimShardings(), replicated,
-                                 sharding.getUnreducedAxes());
+  return sharding.withAxes(sharding.getDimShardings(), replicated, sharding.getUnreducedAxes());
 }
 
 // After the shardings themselves are in order.
@@ -159,9 +157,9 @@ Attribute whole(TensorShardingAttr sharding, Location loc, StringRef what, unsig
   llvm::interleave(
       sharding.getUnreducedAxes(),
       [&](AxisRefAttr axis) { warning << '"' << axis.getName() << '"'; }, [&] { warning << ", "; });
-  warning << ": the caller and the program pass whole values, so every device has the sum";
-  return TensorShardingAttr::get(sharding.getContext(), sharding.getMeshOrRef(),
-                                 sharding.getDimShardings(), sharding.getReplicatedAxes(), {});
+  warning << ": the caller and the program pass whole values, so every device has the "
+          << stringifyReductionOp(sharding.getReductionOp());
+  return sharding.withAxes(sharding.getDimShardings(), sharding.getReplicatedAxes(), {});
 }
 
 void passWholeValues(func::FuncOp function) {

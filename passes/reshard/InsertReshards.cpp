@@ -44,10 +44,16 @@ private:
   void remarkGathered(OpOperand &operand, std::optional<size_t> dim);
   void makeResult(OpResult result, const TensorSharding &made, sharding::ReductionKind kind);
 
-  void place(OpOperand &operand, const TensorSharding &sharding) {
-    operand.set(shardings.moved(operand.get(), sharding, operand.getOwner()));
+  void place(OpOperand &operand, const TensorSharding &sharding,
+             sdy::ReductionOp op = sdy::ReductionOp::SUM) {
+    operand.set(shardings.moved(operand.get(), sharding, operand.getOwner(), op));
   }
-  void placeLike(OpOperand &operand, Value like) { place(operand, shardings.of(like)); }
+  void place(OpOperand &operand, sdy::TensorShardingAttr attr) {
+    place(operand, shardings.of(attr, shapeOf(operand.get()).size()), attr.getReductionOp());
+  }
+  void placeLike(OpOperand &operand, Value like) {
+    place(operand, shardings.of(like), shardings.askedOf(like));
+  }
   void placeReturns(Region &region, ValueRange like) {
     for (auto [operand, value] :
          llvm::zip_equal(region.front().getTerminator()->getOpOperands(), like))
@@ -88,7 +94,11 @@ void Inserter::replicateOperands(Operation *op) {
 void Inserter::makeResult(OpResult result, const TensorSharding &made,
                           sharding::ReductionKind kind) {
   TensorSharding wanted = shardings.of(result);
-  if (!sharding::sameAxes(made, wanted))
+  // A plain `unreduced` is content with any kind; a maximum that is asked for is no sum.
+  sdy::ReductionOp asked = shardings.askedOf(result);
+  bool isAlike =
+      made.unreduced.empty() || asked == sdy::ReductionOp::SUM || sdy::toKind(asked) == kind;
+  if (!sharding::sameAxes(made, wanted) || !isAlike)
     shardings.leave(result, made);
   if (!made.unreduced.empty())
     setPartialKind(result.getOwner(), kind);
@@ -118,7 +128,8 @@ void Inserter::visit(Operation *op) {
   TypeSwitch<Operation *>(op)
       .Case([&](sdy::ShardingConstraintOp constraint) {
         constraint.getResult().replaceAllUsesWith(
-            shardings.moved(constraint.getInput(), shardings.of(constraint.getResult()), op));
+            shardings.moved(constraint.getInput(), shardings.of(constraint.getResult()), op,
+                            constraint.getSharding().getReductionOp()));
         op->erase();
       })
       .Case([&](sdy::ReshardOp) {})
@@ -130,13 +141,12 @@ void Inserter::visit(Operation *op) {
       .Case([&](sdy::ManualComputationOp manual) {
         for (auto [operand, in] :
              llvm::zip_equal(op->getOpOperands(), manual.getInShardings().getShardings()))
-          place(operand, shardings.of(in, shapeOf(operand.get()).size()));
+          place(operand, in);
         Block &body = manual.getBody().front();
         visit(body);
         for (auto [operand, out] : llvm::zip_equal(body.getTerminator()->getOpOperands(),
                                                    manual.getOutShardings().getShardings()))
-          place(operand, shardings.of(sdy::insideManual(out, manual.getManualAxes()),
-                                      shapeOf(operand.get()).size()));
+          place(operand, sdy::insideManual(out, manual.getManualAxes()));
       })
       .Case([&](sdy::NamedComputationOp named) {
         for (auto [operand, argument] :

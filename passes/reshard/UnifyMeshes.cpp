@@ -236,7 +236,8 @@ struct UnifyMeshes : impl::UnifyMeshesBase<UnifyMeshes> {
       *set = *translation->axesOf(ArrayRef(*set));
       llvm::sort(*set);
     }
-    return sdy::toAttr(&getContext(), main, sharding);
+    return sdy::toAttr(&getContext(), main, sharding)
+        .withReduction(cast<sdy::TensorShardingAttr>(attr).getReductionOp());
   }
 
   LogicalResult rewriteManualAxes(sdy::ManualComputationOp manual) {

@@ -43,8 +43,11 @@ TensorSharding ValueShardings::of(mlir::Value value) const {
   return of(sdy::getSharding(value), shapeOf(value).size());
 }
 
-ReductionKind ValueShardings::reductionOf(mlir::Value value) const {
-  return getPartialKind(value.getDefiningOp());
+ReductionKind ValueShardings::reductionOf(mlir::Value value) const { return getPartialKind(value); }
+
+sdy::ReductionOp ValueShardings::askedOf(mlir::Value value) const {
+  sdy::TensorShardingAttr said = sdy::getSharding(value);
+  return said ? said.getReductionOp() : sdy::ReductionOp::SUM;
 }
 
 sdy::TensorShardingAttr ValueShardings::attr(const TensorSharding &sharding) const {
@@ -56,12 +59,12 @@ void ValueShardings::set(mlir::Value value, const TensorSharding &sharding) cons
 }
 
 mlir::Value ValueShardings::moved(mlir::Value value, const TensorSharding &to,
-                                  mlir::Operation *user) {
-  // Where an unreduced value is asked for, its parts are to be added.
-  bool addsUp = to.unreduced.empty() || reductionOf(value) == ReductionKind::Sum;
-  if (sharding::sameAxes(of(value), to) && addsUp)
+                                  mlir::Operation *user, sdy::ReductionOp op) {
+  // Where an unreduced value is asked for, its parts are to be combined as asked.
+  bool isAlike = to.unreduced.empty() || reductionOf(value) == sdy::toKind(op);
+  if (sharding::sameAxes(of(value), to) && isAlike)
     return value;
-  sdy::TensorShardingAttr target = attr(to);
+  sdy::TensorShardingAttr target = attr(to).withReduction(op);
   mlir::Value &slot = made[{value, target}];
   if (slot)
     return slot;
@@ -82,7 +85,7 @@ mlir::Value ValueShardings::moved(mlir::Value value, const TensorSharding &to,
 }
 
 sdy::ReshardOp ValueShardings::leave(mlir::OpResult result, const TensorSharding &made) {
-  sdy::TensorShardingAttr before = attr(of(result));
+  sdy::TensorShardingAttr before = attr(of(result)).withReduction(askedOf(result));
   set(result, made);
   mlir::OpBuilder builder(context);
   builder.setInsertionPointAfter(result.getOwner());

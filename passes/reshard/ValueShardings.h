@@ -28,10 +28,14 @@ public:
   void set(mlir::Value value, const sharding::TensorSharding &sharding) const;
   sdy::TensorShardingAttr attr(const sharding::TensorSharding &sharding) const;
 
-  // `value` under another sharding: itself when that is the same, a copy of an op that is free, an
+  // What the annotation of `value` says of its parts: a sum where that says no more than `unreduced`.
+  sdy::ReductionOp askedOf(mlir::Value value) const;
+
+  // `value` under another sharding, unreduced by `op`: itself when that is the same, a copy of an op that is free, an
   // sdy.reshard made before, or a new one in the block of `value` before `user`, outside of the
   // loops that it does not depend on.
-  mlir::Value moved(mlir::Value value, const sharding::TensorSharding &to, mlir::Operation *user);
+  mlir::Value moved(mlir::Value value, const sharding::TensorSharding &to, mlir::Operation *user,
+                    sdy::ReductionOp op = sdy::ReductionOp::SUM);
 
   // Makes `result` under `made`; its users get it under what it had before.
   sdy::ReshardOp leave(mlir::OpResult result, const sharding::TensorSharding &made);

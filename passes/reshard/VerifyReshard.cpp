@@ -113,6 +113,10 @@ LogicalResult Verifier::verify(Operation *op) {
              llvm::zip_equal(op->getOpOperands(), manual.getInShardings().getShardings()))
           if (failed(lies(operand, shardings.of(in, shapeOf(operand.get()).size()))))
             return failure();
+          else if (!in.getUnreducedAxes().empty() &&
+                   shardings.reductionOf(operand.get()) != sdy::toKind(in.getReductionOp()))
+            return op->emitOpError() << "operand #" << operand.getOperandNumber()
+                                     << " is combined otherwise than the parts that are taken";
         return success();
       })
       .Case([&](stablehlo::WhileOp loop) {

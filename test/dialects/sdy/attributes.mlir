@@ -1,5 +1,6 @@
 // Every attribute prints as Shardy's tools write it.
 // RUN: tessera-opt %s | tessera-opt | FileCheck %s
+// RUN: tessera-opt %s --emit-bytecode | tessera-opt | FileCheck %s
 
 // CHECK: sdy.mesh @mesh = <["x"=2, "y"=8, "z"=4]> {stablehlo.mesh = {axes = [{name = "x", size = 2 : i64}]}}
 sdy.mesh @mesh = <["x"=2, "y"=8, "z"=4]> {stablehlo.mesh = {axes = [{name = "x", size = 2 : i64}]}}
@@ -25,6 +26,21 @@ func.func @shardings(
     sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([i, j]) {i=8, j=8}>} : tensor<8x8xf32>
   return %0 : tensor<8x8xf32>
 }
+
+// A sum is not written; without unreduced axes there is nothing to combine.
+// CHECK-LABEL: @kinds
+// CHECK-SAME: [{}], unreduced={"x"}>
+// CHECK-SAME: [{}], replicated={"z"}, unreduced=max{"x", "y":(1)2}>
+// CHECK-SAME: [{}], replicated={"z"}, unreduced=min{"x"}>
+func.func @kinds(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced=sum{"x"}>},
+                 %b: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced=max{"x", "y":(1)2}, replicated={"z"}>},
+                 %c: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], replicated={"z"}, unreduced=min{"x"}>}) {
+  return
+}
+
+// Devices in the order that no ids mean: one mesh, written in two ways.
+// CHECK: sdy.mesh @in_order = <["x"=2, "y"=2]>
+sdy.mesh @in_order = <["x"=2, "y"=2], device_ids=[0, 1, 2, 3]>
 
 // CHECK: module @others attributes
 module @others attributes {

@@ -4,7 +4,7 @@
 sdy.mesh @mesh = <["x"=2, "y"=8, "z"=4]>
 
 // CHECK-LABEL: @chain
-func.func @chain(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}) -> tensor<8x8xf32> {
+func.func @chain(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}, %b: tensor<8x8x4xf32>) -> tensor<8x8xf32> {
   // CHECK: sdy.all_gather [{"x"}, {"y":(2)4}] %{{.*}} out_sharding=<@mesh, [{}, {"y":(1)2}]> : tensor<8x8xf32>
   %0 = sdy.all_gather [{"x"}, {"y":(2)4}] %a out_sharding=<@mesh, [{}, {"y":(1)2}]> : tensor<8x8xf32>
   // CHECK: sdy.all_slice [{"x"}, {}] %{{.*}} out_sharding=<@mesh, [{"x"}, {"y":(1)2}]> : tensor<8x8xf32>
@@ -17,10 +17,24 @@ func.func @chain(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}
   %4 = sdy.replicated_to_unreduced {"z"} %3 out_sharding=<@mesh, [{}, {"x", "y":(1)2}], unreduced={"z"}> : tensor<8x8xf32>
   // CHECK: sdy.all_reduce {"z"} %{{.*}} out_sharding=<@mesh, [{}, {"x", "y":(1)2}]> : tensor<8x8xf32>
   %5 = sdy.all_reduce {"z"} %4 out_sharding=<@mesh, [{}, {"x", "y":(1)2}]> : tensor<8x8xf32>
-  %6 = sdy.replicated_to_unreduced {"z"} %5 out_sharding=<@mesh, [{}, {"x", "y":(1)2}], unreduced={"z"}> : tensor<8x8xf32>
+  // CHECK: stablehlo.reduce{{.*}} [<@mesh, [{}, {"x", "y":(1)2}], unreduced=max{"z"}>]
+  %init = stablehlo.constant dense<0.0> : tensor<f32>
+  %6 = stablehlo.reduce(%b init: %init) applies stablehlo.maximum across dimensions = [2] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x", "y":(1)2}], unreduced=max{"z"}>]>} : (tensor<8x8x4xf32>, tensor<f32>) -> tensor<8x8xf32>
   // CHECK: sdy.reduce_scatter max [{"z"}, {}] %{{.*}} out_sharding=<@mesh, [{"z"}, {"x", "y":(1)2}]> : tensor<8x8xf32>
   %7 = sdy.reduce_scatter max [{"z"}, {}] %6 out_sharding=<@mesh, [{"z"}, {"x", "y":(1)2}]> : tensor<8x8xf32>
   // CHECK: sdy.sharded_to_unreduced [{"z"}, {}] %{{.*}} out_sharding=<@mesh, [{}, {"x", "y":(1)2}], unreduced={"z"}> : tensor<8x8xf32>
   %8 = sdy.sharded_to_unreduced [{"z"}, {}] %7 out_sharding=<@mesh, [{}, {"x", "y":(1)2}], unreduced={"z"}> : tensor<8x8xf32>
   return %8 : tensor<8x8xf32>
+}
+
+// What an operand is unreduced by stays what it is, along the axes that a collective leaves.
+// CHECK-LABEL: @kinds
+func.func @kinds(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}], unreduced=min{"y", "z"}>}) -> tensor<8x8xf32> {
+  // CHECK: sdy.all_gather [{"x"}, {}] %{{.*}} out_sharding=<@mesh, [{}, {}], unreduced=min{"y", "z"}> : tensor<8x8xf32>
+  %0 = sdy.all_gather [{"x"}, {}] %a out_sharding=<@mesh, [{}, {}], unreduced=min{"y", "z"}> : tensor<8x8xf32>
+  // CHECK: sdy.all_reduce min {"y":(2)4} %{{.*}} out_sharding=<@mesh, [{}, {}], unreduced=min{"y":(1)2, "z"}> : tensor<8x8xf32>
+  %1 = sdy.all_reduce min {"y":(2)4} %0 out_sharding=<@mesh, [{}, {}], unreduced=min{"y":(1)2, "z"}> : tensor<8x8xf32>
+  // CHECK: sdy.reduce_scatter min [{"z"}, {}] %{{.*}} out_sharding=<@mesh, [{"z"}, {}], unreduced=min{"y":(1)2}> : tensor<8x8xf32>
+  %2 = sdy.reduce_scatter min [{"z"}, {}] %1 out_sharding=<@mesh, [{"z"}, {}], unreduced=min{"y":(1)2}> : tensor<8x8xf32>
+  return %2 : tensor<8x8xf32>
 }

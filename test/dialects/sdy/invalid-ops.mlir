@@ -145,3 +145,66 @@ func.func @f(%a: tensor<8xf32>) {
   %0 = stablehlo.custom_call @g(%a) {sdy.sharding_rule = #sdy.op_sharding_rule<([ij])->([i]) {i=8, j=1}>} : (tensor<8xf32>) -> tensor<8xf32>
   return
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced=max{"x"}>}) {
+  // expected-error @+1 {{reduces by sum, but the operand is unreduced by max}}
+  %0 = sdy.all_reduce {"x"} %a out_sharding=<@mesh, [{}]> : tensor<8xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"x"}>}) {
+  // expected-error @+1 {{reduces by min, but the operand is unreduced by sum}}
+  %0 = sdy.reduce_scatter min [{"x"}] %a out_sharding=<@mesh, [{"x"}]> : tensor<8xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced=max{"x"}>}) {
+  // expected-error @+1 {{keeps axes unreduced, but by sum, not by max as the operand}}
+  %0 = sdy.all_slice [{"y"}] %a out_sharding=<@mesh, [{"y"}], unreduced={"x"}> : tensor<8xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced=max{"x"}>}) {
+  // expected-error @+1 {{out_sharding is unreduced along an axis that the operand is not}}
+  %0 = sdy.all_reduce max {"x"} %a out_sharding=<@mesh, [{}], unreduced=max{"y"}> : tensor<8xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced=max{"x"}>}) {
+  // expected-error @+1 {{makes parts that are summed, but out_sharding is unreduced by max}}
+  %0 = sdy.replicated_to_unreduced {"y"} %a out_sharding=<@mesh, [{}], unreduced=max{"x", "y"}> : tensor<8xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  // expected-error @+1 {{makes parts that are summed, but out_sharding is unreduced by min}}
+  %0 = sdy.sharded_to_unreduced [{"x"}] %a out_sharding=<@mesh, [{}], unreduced=min{"x"}> : tensor<8xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced=max{"x"}>}) {
+  // expected-error @+1 {{keeps axes unreduced, but by min, not by max as the operand}}
+  %0 = sdy.sharding_constraint %a <@mesh, [{}], unreduced=min{"x"}> : tensor<8xf32>
+  return
+}

@@ -110,6 +110,22 @@ func.func @f(%a: tensor<8xf32>) {
 
 // -----
 
+func.func @f(%a: tensor<8xf32>) {
+  // expected-error @+1 {{expected unreduced axes that are combined by sum, max or min, not by mean}}
+  %0 = sdy.reshard %a <@mesh, [{"x"}], unreduced=mean{"y"}> : tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<8xf32>) {
+  // expected-error @+1 {{expected '{'}}
+  %0 = sdy.reshard %a <@mesh, [{"x"}], replicated=max{"y"}> : tensor<8xf32>
+  return
+}
+
+// -----
+
 sdy.mesh @mesh = <["x"=8]>
 // expected-error@+1 {{sub-axis "x":(9223372036854775807)4 does not divide axis "x" of size 8}}
 func.func @huge_pre_size(%a: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(9223372036854775807)4}]>}) {

@@ -57,6 +57,33 @@ func.func @f(%a: tensor<4xf32>) {
 
 // -----
 
+// Zero is an integer of the storage range, which may be less than the storage type.
+func.func @f(%a: tensor<4x!quant.uniform<i8:f32, 5.0e-01:300>>) {
+  // expected-error@+1 {{operand #0 must be}}
+  %0 = stablehlo.uniform_dequantize %a : (tensor<4x!quant.uniform<i8:f32, 5.0e-01:300>>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<2xf32>) {
+  // expected-error@+1 {{result #0 must be}}
+  %0 = stablehlo.uniform_quantize %a : (tensor<2xf32>) -> tensor<2x!quant.uniform<u8<0:15>:f32:0, {1.0:15, 2.0:16}>>
+  return
+}
+
+// -----
+
+// expected-error@+1 {{illegal scale}}
+func.func private @f(tensor<4x!quant.uniform<i8:f32, -0.5>>)
+
+// -----
+
+// expected-error@+1 {{illegal storage type maximum: 300}}
+func.func private @f(tensor<4x!quant.uniform<i8<0:300>:f32, 0.5>>)
+
+// -----
+
 func.func @f(%a: tensor<4x!quant.uniform<i8:f32, 5.0e-01>>) {
   // expected-error@+1 {{result #0 must be ranked tensor of floating-point values that are not quantized}}
   %0 = stablehlo.uniform_dequantize %a : (tensor<4x!quant.uniform<i8:f32, 5.0e-01>>) -> tensor<4x!quant.uniform<i8:f32, 5.0e-01>>
