@@ -1,6 +1,7 @@
 #include "dialects/tessera/Marks.h"
 
 #include "dialects/comm/CommOps.h"
+#include "dialects/sdy/PlainData.h"
 #include "dialects/tessera/GpuTarget.h"
 #include "dialects/tessera/ScratchMarks.h"
 #include "dialects/tessera/SumMarks.h"

@@ -108,7 +108,7 @@ LogicalResult Verifier::verify(Operation *op) {
       .Case([&](sdy::ShardingConstraintOp) {
         return op->emitOpError("should have become an sdy.reshard");
       })
-      .Case([&](sdy::ManualComputationOp manual) {
+      .Case([&](sdy::ManualComputationOp manual) -> LogicalResult {
         for (auto [operand, in] :
              llvm::zip_equal(op->getOpOperands(), manual.getInShardings().getShardings()))
           if (failed(lies(operand, shardings.of(in, shapeOf(operand.get()).size()))))

@@ -15,7 +15,7 @@ func.func public @main(%a: tensor<16x8xf32>) -> tensor<16xf32> {
 }
 // -----
 // A minimum over both axes, reduced along one after the other; uneven sizes.
-// collectives: all_reduce x2
+// collectives: all-reduce x1, all-reduce x1
 sdy.mesh @m = <["x"=2, "y"=4]>
 func.func public @main(%a: tensor<13x7xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {"y"}]>}) -> tensor<f32> {
   %z = stablehlo.constant dense<0x7F800000> : tensor<f32>
@@ -32,7 +32,7 @@ func.func public @main(%a: tensor<13x7xf32>) -> tensor<f32> {
 }
 // -----
 // A maximum that is scattered; uneven sizes.
-// collectives: reduce_scatter x1
+// collectives: reduce-scatter x1
 sdy.mesh @m = <["x"=2, "y"=4]>
 func.func public @main(%a: tensor<14x9x13xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {"x"}, {"y"}]>}) -> (tensor<14x9xf32> {sdy.sharding = #sdy.sharding<@m, [{"y"}, {"x"}]>}) {
   %z = stablehlo.constant dense<0xFF800000> : tensor<f32>

@@ -17,7 +17,7 @@ func.func @chain(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}
   %4 = sdy.replicated_to_unreduced {"z"} %3 out_sharding=<@mesh, [{}, {"x", "y":(1)2}], unreduced={"z"}> : tensor<8x8xf32>
   // CHECK: sdy.all_reduce {"z"} %{{.*}} out_sharding=<@mesh, [{}, {"x", "y":(1)2}]> : tensor<8x8xf32>
   %5 = sdy.all_reduce {"z"} %4 out_sharding=<@mesh, [{}, {"x", "y":(1)2}]> : tensor<8x8xf32>
-  // CHECK: stablehlo.reduce{{.*}} [<@mesh, [{}, {"x", "y":(1)2}], unreduced=max{"z"}>]
+  // CHECK: stablehlo.reduce{{.*}}<@mesh, [{}, {"x", "y":(1)2}], unreduced=max{"z"}>
   %init = stablehlo.constant dense<0.0> : tensor<f32>
   %6 = stablehlo.reduce(%b init: %init) applies stablehlo.maximum across dimensions = [2] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x", "y":(1)2}], unreduced=max{"z"}>]>} : (tensor<8x8x4xf32>, tensor<f32>) -> tensor<8x8xf32>
   // CHECK: sdy.reduce_scatter max [{"z"}, {}] %{{.*}} out_sharding=<@mesh, [{"z"}, {"x", "y":(1)2}]> : tensor<8x8xf32>

@@ -74,7 +74,7 @@ func.func @f(%a: tensor<2xf32>) {
 
 // -----
 
-// expected-error@+1 {{illegal scale}}
+// expected-error@+1 {{scale -5.000000e-01 out of expressed type range}}
 func.func private @f(tensor<4x!quant.uniform<i8:f32, -0.5>>)
 
 // -----
