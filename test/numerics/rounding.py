@@ -98,7 +98,8 @@ EVERY = RoundingCase("every bf16", ml_dtypes.bfloat16, {"exponential": None, "qu
 SHARED = RoundingCase("quotients by a row's number", np.float32, {"of many": None, "of few": None, "by a constant": None})
 
 
-ZEROS = RoundingCase("zeros", ml_dtypes.bfloat16, {"bf16": None, "bf16 converted": None, "bf16 of bits": None, "f32": None, "f32 of bits": None})
+ZEROS = RoundingCase("zeros", ml_dtypes.bfloat16, {"bf16": None, "bf16 converted": None, "bf16 of bits": None, "f32": None, "f32 of bits": None,
+                                                  "bf16 made wider": None, "f32 of bits, negated": None, "a square root": None})
 
 
 def cases():
@@ -175,8 +176,8 @@ def check_zeros():
     wide = np.concatenate([narrow[::2].astype(np.uint32) << 16 | narrow[1::2], small, small | 0x80000000])
     array = lambda kind: f"tensor<{narrow.size}x{kind}>"
     compare = lambda direction, kind, *operands: f"stablehlo.compare {direction}, {', '.join(operands)} : ({array(kind)}, {array(kind)}) -> {array('i1')}"
-    text = f"""func.func @main(%0: {array("bf16")}, %1: {array("bf16")}, %2: {array("ui16")}, %3: {array("f32")}, %4: {array("ui32")})
-        -> ({", ".join([array("i1")] * 5)}) {{
+    text = f"""func.func @main(%0: {array("bf16")}, %1: {array("bf16")}, %2: {array("ui16")}, %3: {array("f32")}, %4: {array("ui32")},
+        %a: {array("bf16")}, %b: {array("ui32")}, %c: {array("ui32")}) -> ({", ".join([array("i1")] * 8)}) {{
       %zero = stablehlo.constant dense<0.0> : {array("bf16")}
       %wide = stablehlo.constant dense<0.0> : {array("f32")}
       %one = stablehlo.constant dense<1> : {array("ui32")}
@@ -188,13 +189,23 @@ def check_zeros():
       %10 = stablehlo.add %4, %one : {array("ui32")}
       %11 = stablehlo.bitcast_convert %10 : ({array("ui32")}) -> {array("f32")}
       %12 = {compare("NE", "f32", "%11", "%wide")}
-      return %5, %6, %8, %9, %12 : {", ".join([array("i1")] * 5)}
+      %13 = stablehlo.convert %a : ({array("bf16")}) -> {array("f32")}
+      %14 = {compare("EQ", "f32", "%13", "%wide")}
+      %15 = stablehlo.add %b, %one : {array("ui32")}
+      %16 = stablehlo.bitcast_convert %15 : ({array("ui32")}) -> {array("f32")}
+      %17 = stablehlo.negate %16 : {array("f32")}
+      %18 = {compare("EQ", "f32", "%17", "%wide")}
+      %19 = stablehlo.add %c, %one : {array("ui32")}
+      %20 = stablehlo.bitcast_convert %19 : ({array("ui32")}) -> {array("f32")}
+      %21 = stablehlo.sqrt %20 : {array("f32")}
+      %22 = {compare("LE", "f32", "%21", "%wide")}
+      return %5, %6, %8, %9, %12, %14, %18, %22 : {", ".join([array("i1")] * 8)}
     }}"""
-    numbers, floats = narrow.view(ml_dtypes.bfloat16), wide.view(np.float32)
+    numbers, floats, before = narrow.view(ml_dtypes.bfloat16), wide.view(np.float32), wide - np.uint32(1)
     with tempfile.TemporaryDirectory() as directory:
-        wrong, outputs = run_text(text, tuple(map(jnp.asarray, (numbers, numbers, narrow, floats, wide - np.uint32(1)))), directory)
+        wrong, outputs = run_text(text, tuple(map(jnp.asarray, (numbers, numbers, narrow, floats, before, numbers, before, before))), directory)
     is_none = lambda x: without_subnormals(x.astype(np.float64)) != 0
-    wanted = ~is_none(numbers), is_none(numbers), is_none(numbers), ~is_none(floats), is_none(floats)
+    wanted = ~is_none(numbers), is_none(numbers), is_none(numbers), ~is_none(floats), is_none(floats), ~is_none(numbers), ~is_none(floats), ~is_none(floats)
     for label, got, want in zip(ZEROS.chains, outputs or (), wanted):
         off = np.asarray(got, bool) != want
         wrong = wrong or (f"{label}: {np.count_nonzero(off)} of {want.size} are taken for what they are not" if off.any() else None)

@@ -107,13 +107,13 @@ static Value roundToOdd(llvm::IRBuilder<> &b, Value value) {
   return b.CreateBitCast(bits, single);
 }
 
-// Whether an f32 is zero, or is none, as what computes with it takes it: a subnormal one is. Of bits that come as an
-// integer's LLVM makes a comparison of floats with zero one of integers, to which a subnormal number is none.
+// Whether a float is zero, or is none, as what computes with it takes it: a subnormal one is. Of bits that come as an
+// integer's LLVM makes a comparison of floats with zero one of integers, to which a subnormal number is none; a test of
+// the exponent it turns into such a comparison where it can.
 static Value comparedWithZero(llvm::IRBuilder<> &b, Value value, bool isEqual) {
-  llvm::Type *type = likeType(value->getType(), b.getInt32Ty());
-  Value exponent = b.CreateAnd(b.CreateBitCast(value, type), integer(type, 0x7f800000));
-  auto predicate = isEqual ? llvm::CmpInst::ICMP_EQ : llvm::CmpInst::ICMP_NE;
-  return b.CreateICmp(predicate, exponent, integer(type, 0));
+  Value seen = b.CreateUnaryIntrinsic(llvm::Intrinsic::arithmetic_fence, value);
+  auto predicate = isEqual ? llvm::CmpInst::FCMP_OEQ : llvm::CmpInst::FCMP_UNE;
+  return b.CreateFCmp(predicate, seen, llvm::ConstantFP::get(value->getType(), 0));
 }
 
 Value Emitter::convert(Value value, ElementKind from, ElementKind to) {
@@ -132,9 +132,7 @@ Value Emitter::convert(Value value, ElementKind from, ElementKind to) {
   }
   if (isFloat(from)) {
     if (to == ElementKind::I1)
-      return type->getScalarType()->isFloatTy()
-                 ? comparedWithZero(b, value, /*isEqual=*/false)
-                 : b.CreateFCmpUNE(value, llvm::ConstantFP::get(type, 0));
+      return comparedWithZero(b, value, /*isEqual=*/false);
     // Saturates; NaN becomes 0.
     auto intrinsic = isSigned(to) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
     return b.CreateIntrinsic(intrinsic, {target, type}, {value});
@@ -181,19 +179,23 @@ Value Emitter::shift(Op op, ElementKind kind, Value x, Value y) {
   return b.CreateSelect(isOut, integer(type, 0), b.CreateFreeze(shifted));
 }
 
-// Of a number that is compared with zero, whether its bits come as an integer's.
-static bool hasBitsOfInteger(const Node *node) {
-  return node->kind == ElementKind::BF16 ||
-         (node->kind == ElementKind::F32 && node->op == Op::Bitcast);
+// Of a number that is compared with zero, whether its bits may come as an integer's: LLVM looks through what
+// moves them or changes the sign.
+static bool mayHaveBitsOfInteger(const Node *node) {
+  return isFloat(node->kind) && (node->op != Op::Load || node->kind == ElementKind::BF16);
 }
 
 Value Emitter::compare(const Node *node, Value x, Value y) {
   ElementKind kind = node->operands[0]->kind;
   int direction = node->aux & 7;
-  if (node->aux == EQ || node->aux == NE)
-    for (unsigned i : {0u, 1u})
-      if (isZero(node->operands[1 - i]) && hasBitsOfInteger(node->operands[i]))
-        return comparedWithZero(b, i == 0 ? x : y, direction == EQ);
+  for (unsigned i : {0u, 1u}) {
+    const Node *operand = node->operands[i];
+    bool isNeverLess = operand->op == Op::Abs || operand->op == Op::Sqrt;
+    bool isAtMost = isNeverLess && node->aux == (i == 0 ? LE : GE);
+    if ((node->aux == EQ || node->aux == NE || isAtMost) && isZero(node->operands[1 - i]) &&
+        mayHaveBitsOfInteger(operand))
+      return comparedWithZero(b, i == 0 ? x : y, direction != NE);
+  }
   if (isFloat(kind) && node->aux & TotalOrder) {
     // Sign and magnitude to two's complement: -NaN < -inf < .. < -0 < 0 < .. < NaN.
     unsigned width = kind == ElementKind::F64 ? 64 : 32;
