@@ -49,14 +49,32 @@ cost::Topology describedMachine() {
   return topology;
 }
 
-// That the cache which all cores share can have for each of them, where the system says it. (Of some
-// processors sysconf has the sum of all their caches.)
+// How many a list as "0-3,8" names; none where it is no such list.
+unsigned countOfList(llvm::StringRef list) {
+  unsigned count = 0;
+  for (llvm::StringRef range : llvm::split(list, ',')) {
+    auto [first, last] = range.split('-');
+    unsigned begin, end;
+    if (first.getAsInteger(10, begin) || (last.empty() ? first : last).getAsInteger(10, end))
+      return 0;
+    count += end < begin ? 0 : end - begin + 1;
+  }
+  return count;
+}
+
+// That the cache which cores share can have for each of them, where the system says it. (Of some
+// processors sysconf has the sum of several such caches.)
 double mostSharedBytes() {
-  auto file = llvm::MemoryBuffer::getFileAsStream("/sys/devices/system/cpu/cpu0/cache/index3/size");
+  auto read = [](const char *name) {
+    std::string path = std::string("/sys/devices/system/cpu/cpu0/cache/index3/") + name;
+    auto file = llvm::MemoryBuffer::getFileAsStream(path);
+    return file ? (*file)->getBuffer().trim().str() : std::string();
+  };
   unsigned long long kilobytes;
-  if (!file || (*file)->getBuffer().trim().rtrim('K').getAsInteger(10, kilobytes))
+  unsigned cores = countOfList(read("shared_cpu_list"));
+  if (!cores || llvm::StringRef(read("size")).rtrim('K').getAsInteger(10, kilobytes))
     return 1e30;
-  return 1024.0 * double(kilobytes) / std::max(1u, std::thread::hardware_concurrency());
+  return 1024.0 * double(kilobytes) / cores;
 }
 
 // The two least of some measurements.

@@ -1,6 +1,7 @@
 // The text forms of sdy's attributes. An attribute's `print` gives its body alone, so that it nests
 // without the dialect's name: #sdy.sharding<@mesh, [{"x", ?}p1]> holds dimension shardings, which
 // hold axes. An attribute in a list may also be written out in full, as [#sdy.sharding<@mesh, []>].
+#include "dialects/sdy/MeshOrder.h"
 #include "dialects/sdy/SdyOps.h"
 #include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -69,13 +70,9 @@ Attribute MeshAttr::parse(AsmParser &parser, Type) {
   }
   if (parser.parseGreater())
     return {};
-  auto checked = [&](ArrayRef<int64_t> order) {
-    return getChecked([&] { return parser.emitError(parser.getNameLoc()); }, parser.getContext(),
-                      ArrayRef<MeshAxisAttr>(axes), order);
-  };
-  MeshAttr mesh = checked(ids);
-  // 0, 1, 2, .. is what no ids mean: one mesh, in whichever of the two ways it is written.
-  return mesh && !axes.empty() && llvm::is_sorted(ids) ? checked({}) : mesh;
+  auto mesh = getChecked([&] { return parser.emitError(parser.getNameLoc()); }, parser.getContext(),
+                         ArrayRef<MeshAxisAttr>(axes), ArrayRef<int64_t>(ids));
+  return mesh ? withoutIota(mesh) : mesh;
 }
 
 void MeshAttr::print(AsmPrinter &printer) const {

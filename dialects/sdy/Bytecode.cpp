@@ -1,6 +1,7 @@
 // The dialect's attributes in MLIR bytecode, encoded as Shardy does: a code, then the fields.
 // Shardings have a code without unreduced axes, one with such that are summed, and one with such that
 // are combined otherwise, so that older readers know what is of their time.
+#include "dialects/sdy/MeshOrder.h"
 #include "dialects/sdy/SdyOps.h"
 #include "mlir/Bytecode/BytecodeImplementation.h"
 #include "mlir/IR/Diagnostics.h"
@@ -77,8 +78,9 @@ Attribute readMesh(Reader &reader, function_ref<InFlightDiagnostic()> error) {
   Dims ids;
   if (!readAll(reader, axes, ids))
     return {};
-  return MeshAttr::getChecked(error, reader.getContext(), ArrayRef<MeshAxisAttr>(axes),
-                              ArrayRef<int64_t>(ids));
+  auto mesh = MeshAttr::getChecked(error, reader.getContext(), ArrayRef<MeshAxisAttr>(axes),
+                                   ArrayRef<int64_t>(ids));
+  return mesh ? withoutIota(mesh) : mesh;
 }
 
 Attribute readAxisRef(Reader &reader) {

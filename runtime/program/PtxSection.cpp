@@ -26,9 +26,9 @@ std::map<std::string, std::string> aliasesOf(std::string_view ptx) {
   std::map<std::string, std::string> aliases;
   for (size_t at = ptx.find(kAlias); at != ptx.npos; at = ptx.find(kAlias, at + 1)) {
     std::string_view line = ptx.substr(at + kAlias.size());
-    line = line.substr(0, line.find(";\n"));
-    if (size_t comma = line.find(", "); comma != line.npos)
-      aliases.emplace(line.substr(0, comma), line.substr(comma + 2));
+    line = line.substr(0, line.find('\n'));
+    if (size_t comma = line.find(", "); comma != line.npos && line.ends_with(';'))
+      aliases.emplace(line.substr(0, comma), line.substr(comma + 2, line.size() - comma - 3));
   }
   return aliases;
 }

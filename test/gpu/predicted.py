@@ -7,6 +7,7 @@ decides what is touched.
 import collections
 import json
 import os
+import re
 import sys
 import tempfile
 
@@ -37,12 +38,15 @@ def kernels_of(name, directory):
         done = tessera(*call)
         if done.returncode:
             return done.stderr.strip()
+    # Kernels with the same code are counted as the first of them.
+    with open(path("tsr"), "rb") as file:
+        first = dict(re.findall(r"\n// \.alias (\w+), (\w+);", file.read().decode("latin1")))
     model, counted = collections.Counter(), collections.Counter()
     launches = collections.Counter()
     with open(path("json")) as file:
         for row in json.load(file)["profile"]["rows"]:
             if row["kind"] == "kernel":
-                model[row["name"]] += row["bytes"]
+                model[first.get(row["name"], row["name"])] += row["bytes"]
     with open(path("counts")) as file:
         for line in map(json.loads, file):
             counted[line["kernel"]] += line["least_read"] + line["least_written"]
