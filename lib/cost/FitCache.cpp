@@ -48,7 +48,8 @@ SharedCache cacheOf(llvm::ArrayRef<CachePass> passes, double most) {
       smallest = error, best = cache;
   };
   // Others bring, while the longest loop goes round once, so many times what the cache holds.
-  double round = passes.back().round(), largest = std::clamp(most, passes.front().bytes, passes.back().bytes);
+  double round = passes.back().round(),
+         largest = std::clamp(most, passes.front().bytes, passes.back().bytes);
   for (double bytes = passes.front().bytes; bytes <= largest; bytes *= finest) {
     tried({bytes, 0});
     for (double times = slowest; round > 0 && times < fastest; times *= 1.2)

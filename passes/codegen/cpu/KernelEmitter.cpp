@@ -105,6 +105,28 @@ static int64_t contractions(const KernelSource &kernel) {
   });
 }
 
+// A frame of many pages is probed by a loop that takes r11 for its counter. LLVM 22 moves a prologue behind the
+// first branch without asking whether a value lives there by then: the number of cells did. What is stored
+// into the frame at the entry keeps the prologue there.
+static void keepPrologueAtEntry(llvm::Function &function) {
+  constexpr uint64_t page = 4096;
+  const llvm::DataLayout &layout = function.getParent()->getDataLayout();
+  llvm::BasicBlock &entry = function.getEntryBlock();
+  llvm::AllocaInst *largest = nullptr;
+  uint64_t bytes = 0, most = 0;
+  for (llvm::Instruction &instruction : entry)
+    if (auto *slot = llvm::dyn_cast<llvm::AllocaInst>(&instruction)) {
+      uint64_t size = layout.getTypeAllocSize(slot->getAllocatedType());
+      bytes += size;
+      if (size > most)
+        most = size, largest = slot;
+    }
+  if (bytes < page)
+    return;
+  llvm::IRBuilder<> b(entry.getTerminator());
+  b.CreateStore(b.getInt8(0), largest, /*isVolatile=*/true);
+}
+
 bool emitKernel(const KernelSource &kernel, llvm::Module &module, const VectorFeatures &features,
                 KernelInfo &info) {
   KernelFunction function(kernel, module, features);
@@ -122,6 +144,8 @@ bool emitKernel(const KernelSource &kernel, llvm::Module &module, const VectorFe
       all.push_back(i);
     ok = emitElemental(function, all);
   }
+  if (ok)
+    keepPrologueAtEntry(*function.function);
   info = function.info;
   return ok;
 }

@@ -12,6 +12,8 @@
 
 //--- words.mlir
 // WORDS: define i32 @words
+// A frame of pages is touched at the entry: its prologue stays there.
+// WORDS: store volatile i8 0, ptr %block
 // WORDS-COUNT-8: load <32 x i16>
 // WORDS-COUNT-32: store <8 x i16>
 // A block has 64 elements of 128 rows: two rows of two lines at each of the 64.
