@@ -129,8 +129,10 @@ public:
     std::vector<cost::Observation> observed = observe(all);
     if (!result.error.empty())
       return std::move(result);
-    for (const Program &program : all)
+    for (const Program &program : all) {
+      result.names.push_back(program.name);
       result.texts.push_back(program.text);
+    }
     addExchanges(exchanges, observed);
     if (!result.error.empty())
       return std::move(result);
@@ -161,11 +163,12 @@ private:
   void findSharedCache(const std::vector<Program> &programs, llvm::ArrayRef<double> bytes) {
     // A cache that others use, too, needs some rounds of a loop until it holds what it can.
     std::vector<cost::Observation> observed = observeInTurns(programs, {7, 0.04});
+    constexpr double part = calibration::kSideOfCachePart * calibration::kSideOfCachePart * 4;
     std::vector<cost::CachePass> passes;
     cost::DeviceRates &device = result.topology.device;
     for (auto [one, size] : llvm::zip(observed, bytes))
       if (size > 1.5 * device.cacheBytes)
-        passes.push_back({size, one.seconds / one.launches, calibration::kBytesOfCachePart});
+        passes.push_back({size, one.seconds / one.launches, part});
     cost::SharedCache found = cost::cacheOf(passes, mostSharedBytes());
     device.sharedBytes = found.bytes;
     device.othersPerSecond = found.othersPerSecond;
@@ -291,10 +294,8 @@ private:
       }
     done += programs.size();
     std::vector<cost::Observation> observed;
-    for (size_t i = 0; i < programs.size(); ++i) {
+    for (size_t i = 0; i < programs.size(); ++i)
       observed.push_back(ofDevice(compiled[i].work, programs[i].devices, least[i].seconds));
-      result.names.push_back(programs[i].name);
-    }
     return observed;
   }
 
@@ -315,9 +316,7 @@ private:
   void findSharing(const std::vector<Program> &programs) {
     if (programs.empty())
       return;
-    size_t named = result.names.size();
     std::vector<cost::Observation> observed = observe(programs);
-    result.names.resize(named);
     if (!result.error.empty())
       return;
     cost::DeviceRates &rates = result.topology.device;
@@ -338,9 +337,7 @@ private:
 
   // Without loops, and so without idle cores that are awake.
   void findShortSteps(const std::vector<Program> &programs) {
-    size_t named = result.names.size();
     std::vector<cost::Observation> observed = observe(programs);
-    result.names.resize(named);
     if (!result.error.empty())
       return;
     cost::DeviceRates &rates = result.topology.device;

@@ -14,7 +14,7 @@ std::vector<double> cacheBytes(int64_t cores) {
 std::vector<Program> cachePrograms(int64_t cores) {
   Programs programs(cores);
   for (double bytes : cacheBytes(cores))
-    programs.product({32, 512, 512}, 1, "f32", false, false, bytes);
+    programs.product({32, kSideOfCachePart, kSideOfCachePart}, 1, "f32", false, false, bytes);
   return std::move(programs.all);
 }
 

@@ -26,7 +26,7 @@ std::vector<Program> kernelPrograms(int64_t cores, double sharedBytes, bool quic
 // The same kernel over more and more bytes on each of `cores` devices; which bytes these are. Of many
 // cores each has less, so that the machine need not have many gigabytes.
 std::vector<double> cacheBytes(int64_t cores);
-constexpr double kBytesOfCachePart = 512 * 512 * 4; // that each launch of it reads
+constexpr int64_t kSideOfCachePart = 512; // each launch reads a matrix of so many rows and columns
 std::vector<Program> cachePrograms(int64_t cores);
 
 // Something computed, a product of bf16, and both in turns, as often each.

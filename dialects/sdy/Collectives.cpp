@@ -122,6 +122,14 @@ LogicalResult compareReduction(const Sides &sides, ReductionOp op) {
   return success();
 }
 
+// Of a collective that makes axes unreduced: zeros beside what a device has are parts of a sum.
+LogicalResult compareWithSum(const Sides &sides, TensorShardingAttr out) {
+  if (out.getReductionOp() != ReductionOp::SUM)
+    return sides.error() << "makes parts that are summed, but out_sharding is unreduced by "
+                         << stringifyReductionOp(out.getReductionOp());
+  return success();
+}
+
 LogicalResult compareDims(const Sides &sides, ArrayRef<AxisRefs> expected) {
   for (auto [d, axes] : llvm::enumerate(expected))
     if (sharding::normalized(axes) != sharding::normalized(sides.out.dims[d].axes))
@@ -285,9 +293,8 @@ LogicalResult ReplicatedToUnreducedOp::verify() {
   auto sides = sidesOf(*this, getTensor(), getOutSharding());
   if (failed(sides))
     return failure();
-  if (getOutSharding().getReductionOp() != ReductionOp::SUM)
-    return emitOpError() << "makes parts that are summed, but out_sharding is unreduced by "
-                         << stringifyReductionOp(getOutSharding().getReductionOp());
+  if (failed(compareWithSum(*sides, getOutSharding())))
+    return failure();
   FailureOr<AxisRefs> given = toAxesInOrder(getAxes().getValue(), *sides);
   if (failed(given))
     return failure();
@@ -312,9 +319,8 @@ LogicalResult ShardedToUnreducedOp::verify() {
   auto sides = sidesOf(*this, getTensor(), getOutSharding());
   if (failed(sides))
     return failure();
-  if (getOutSharding().getReductionOp() != ReductionOp::SUM)
-    return emitOpError() << "makes parts that are summed, but out_sharding is unreduced by "
-                         << stringifyReductionOp(getOutSharding().getReductionOp());
+  if (failed(compareWithSum(*sides, getOutSharding())))
+    return failure();
   SmallVector<AxisRefs> dims = dimAxes(sides->in);
   AxisRefs unreduced = sides->in.unreduced;
   if (failed(removeAxes(*sides, getAxes(), dims, unreduced)) || failed(compareDims(*sides, dims)))

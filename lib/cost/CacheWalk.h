@@ -45,9 +45,9 @@ public:
   // How many of so many bytes of [begin, end) it holds. All of them it gives up; a part is another one
   // each time, and of any as much is held as of all.
   double take(uint64_t begin, uint64_t end, double bytes);
-  // Others use the cache in between.
+  // Other devices of the program have touched so many bytes in between.
   void pass(double bytes) { clock_ += bytes; }
-  // Others have brought so many into it.
+  // Other programs of the machine have brought so many into it.
   void passOthers(double bytes) { others_ += bytes; }
 
 private:

@@ -20,9 +20,10 @@ public:
       : topology(topology), mesh(mesh) {
     int64_t devices = mesh ? mesh->numDevices() : 1;
     turns = cost::turnsOf(topology, devices);
-    isShort = steps::isShort(sizeOf(program, double(devices)));
+    bool isShort = steps::isShort(sizeOf(program, double(devices)));
     result.prices = pricesOf(program, topology, devices, isShort);
     result.done = workOfStep(program, result.prices);
+    result.done.steps = isShort ? 0 : 1;
     for (auto kernel : program->getParentOfType<ModuleOp>().getOps<KernelOp>())
       kernels[kernel.getSymName()] = kernel;
   }
@@ -31,7 +32,6 @@ public:
     for (auto function : program.getBlock()->getOps<FunctionOp>())
       functions[function.getSymName()] = readBlock(*function.getBlock());
     readBlock(*program.getBlock());
-    result.done.steps = isShort ? 0 : 1;
     return std::move(result);
   }
 
@@ -135,7 +135,6 @@ private:
   const cost::Topology &topology;
   const sharding::Mesh *mesh;
   double turns = 1; // that devices take to compute
-  bool isShort = false;
   llvm::StringMap<KernelOp> kernels;
   llvm::StringMap<uint32_t> functions; // their blocks
   StepWork result;
