@@ -314,7 +314,23 @@ FailureOr<MeasuredProgram> MemoryBound::least(int64_t wanted) {
         break;
     }
   }
-  return lowestInOrder(arguments + outputs);
+  FailureOr<MeasuredProgram> lower = lowestInOrder(arguments + outputs);
+  return failed(lower) ? lower : lowerByAim(*lower);
+}
+
+// What goes straight to a bound passes by what goes down as far as it can, and may come out below it.
+FailureOr<MeasuredProgram> MemoryBound::lowerByAim(MeasuredProgram from) {
+  constexpr int step = 64, most = 6; // parts of what is not the caller's, and of these in a row
+  for (int round = 0; round < most; ++round) {
+    FailureOr<std::optional<MeasuredProgram>> found =
+        fitInto(from.bytes - std::max<int64_t>((from.bytes - callersBytes()) / step, 1));
+    if (failed(found))
+      return failure();
+    if (!*found)
+      break;
+    from = **found;
+  }
+  return from;
 }
 
 // What libraries take is their own; where there is no bound it does not matter, and orders are those of a

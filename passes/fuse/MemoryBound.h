@@ -127,6 +127,7 @@ private:
                                                           double ratio);
   mlir::FailureOr<MeasuredProgram> lowerInOrder(MeasuredProgram from, int64_t mostBytes);
   mlir::FailureOr<MeasuredProgram> lowestInOrder(int64_t mostBytes);
+  mlir::FailureOr<MeasuredProgram> lowerByAim(MeasuredProgram from);
   void note(const MeasuredProgram &measured);
   cost::ScheduleOptions scheduleFor(const LowerProgram &program,
                                     std::optional<int64_t> allowed) const;

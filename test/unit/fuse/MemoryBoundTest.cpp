@@ -68,6 +68,14 @@ TEST_F(MemoryBound, OfALargeProgramWithRoomAllIsTried) {
   EXPECT_EQ(least(large, small.callersBytes() + 1).bytes, all.bytes);
 }
 
+// What is named is aimed below, until nothing is found there.
+TEST_F(MemoryBound, BelowTheLeastNothingIsFound) {
+  tessera::fuse::MemoryBound search(*module);
+  MeasuredProgram named = least(search, search.callersBytes() + 1);
+  auto below = search.fitInto(named.bytes - (named.bytes - search.callersBytes()) / 32);
+  EXPECT_TRUE(succeeded(below) && !*below);
+}
+
 // Its arrays are all made before they are read: the phase order reads each before it makes the next.
 TEST_F(MemoryBound, TasksInTheirOrderHoldWhatTheProgramWillHold) {
   constexpr const char *early = R"(
