@@ -2,8 +2,9 @@
 #   TesseraSupportHeaders   LLVM's containers: for what is compiled as LLVM is, without MLIR
 #   TesseraMlirHeaders      MLIR's: for the dialects
 #   TesseraProgramHeaders   those and the ops of StableHLO and Shardy: for all that reads programs
+#   TesseraKernelHeaders    and LLVM's IR: for what writes kernels
 #   TesseraRuntimeHeaders   the program's messages: for the runtime (runtime/CMakeLists.txt)
-#   TesseraTestHeaders, TesseraSupportTestHeaders   GoogleTest's: for unit tests (test/unit/CMakeLists.txt)
+#   TesseraTestHeaders, TesseraSupportTestHeaders, TesseraProgramTestHeaders   and GoogleTest's: for unit tests (test/unit/CMakeLists.txt)
 # TESSERA_PRECOMPILED is what a directory takes that links MLIR: TesseraMlirHeaders where TesseraProgramHeaders is made from it.
 set(CMAKE_PCH_INSTANTIATE_TEMPLATES ON)
 add_compile_options($<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang$<SEMICOLON>-fno-pch-timestamp>)
@@ -39,7 +40,13 @@ endfunction()
 
 tessera_precompiled(TesseraSupportHeaders LLVM HEADERS ${TESSERA_SUPPORT_HEADERS})
 tessera_precompiled(TesseraMlirHeaders LLVM HEADERS ${mlir_headers})
-tessera_precompiled(TesseraProgramHeaders LLVM HEADERS ${mlir_headers}
+set(TESSERA_PROGRAM_HEADERS ${mlir_headers}
   ${CMAKE_SOURCE_DIR}/dialects/stablehlo/StablehloOps.h ${CMAKE_SOURCE_DIR}/dialects/sdy/SdyOps.h)
-target_link_libraries(TesseraProgramHeaders PRIVATE TesseraStablehlo TesseraSdy) # their headers are generated first
+tessera_precompiled(TesseraProgramHeaders LLVM HEADERS ${TESSERA_PROGRAM_HEADERS})
+tessera_precompiled(TesseraKernelHeaders LLVM HEADERS ${TESSERA_PROGRAM_HEADERS}
+  <llvm/Analysis/VectorUtils.h> <llvm/IR/IRBuilder.h> <llvm/IR/InstIterator.h> <llvm/IR/IntrinsicInst.h> <llvm/IR/Module.h>
+  <llvm/IR/PassManager.h> <llvm/IR/PatternMatch.h> <llvm/Transforms/Utils/BasicBlockUtils.h>)
+foreach(headers TesseraProgramHeaders TesseraKernelHeaders)
+  target_link_libraries(${headers} PRIVATE TesseraStablehlo TesseraSdy) # their headers are generated first
+endforeach()
 set(TESSERA_PRECOMPILED TesseraProgramHeaders)

@@ -1,10 +1,10 @@
-# tessera_library(NAME SRCS.. [DEPENDS tablegen targets..] [LINK libs..] [RTTI])
+# tessera_library(NAME SRCS.. [DEPENDS tablegen targets..] [LINK libs..] [PRECOMPILED headers] [RTTI])
 # A static library of the compiler: no RTTI, as Debian's LLVM is built.
 function(tessera_library name)
-  cmake_parse_arguments(ARG "RTTI" "" "SRCS;DEPENDS;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "RTTI" "PRECOMPILED" "SRCS;DEPENDS;LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_SRCS})
   if(NOT ARG_RTTI)
-    tessera_uses_llvm(${name} ${ARG_LINK})
+    tessera_uses_llvm(${name} ${ARG_LINK} PRECOMPILED ${ARG_PRECOMPILED})
   endif()
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
@@ -13,14 +13,17 @@ function(tessera_library name)
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
 endfunction()
 
-# tessera_uses_llvm(NAME LINK..): compiled as LLVM is, with the headers that are precompiled.
+# tessera_uses_llvm(NAME LINK.. [PRECOMPILED headers]): compiled as LLVM is, with headers that are precompiled: by default those
+# for what it links.
 function(tessera_uses_llvm name)
+  cmake_parse_arguments(ARG "" "PRECOMPILED" "" ${ARGN})
   target_compile_options(${name} PRIVATE ${TESSERA_LLVM_OPTIONS})
-  if(MLIR IN_LIST ARGN)
-    target_precompile_headers(${name} REUSE_FROM ${TESSERA_PRECOMPILED})
-  else()
-    target_precompile_headers(${name} REUSE_FROM TesseraSupportHeaders)
+  if(NOT ARG_PRECOMPILED AND MLIR IN_LIST ARGN)
+    set(ARG_PRECOMPILED ${TESSERA_PRECOMPILED})
+  elseif(NOT ARG_PRECOMPILED)
+    set(ARG_PRECOMPILED TesseraSupportHeaders)
   endif()
+  target_precompile_headers(${name} REUSE_FROM ${ARG_PRECOMPILED})
 endfunction()
 
 # tessera_tablegen(TARGET file.td OUT flags OUT flags ..): runs mlir-tblgen into the build tree beside the source's path.
