@@ -4,9 +4,10 @@
 
 Each program is compiled twice for links over which its collectives take half as long as it computes, and as long: as it is, and with
 --overlap=off. Columns: whole (without loops) and with them, in multiples of the time that the program takes on links that cost nothing;
-how much quicker the loops are, and as the compiler predicts it; hidden, the part of the collectives' time on the links that the loops do not wait for; of what can be: where a
-shard travels longer than another is multiplied, no order hides the rest; arena, with loops beside whole; and wire bytes likewise. Steps of
-all programs alternate; times are medians.
+how much quicker the loops are, and as the compiler predicts it; hidden, the part of the collectives' time on the links that the loops do
+not wait for; of a ring's most: where a shard travels longer than another is multiplied, all products but one shard's hide what travels, and
+only sums in smaller parts hide more; arena, with loops beside whole; and wire bytes likewise. Steps of all programs alternate; times are
+medians.
 """
 import argparse
 import json
@@ -130,7 +131,7 @@ def main():
     parser.add_argument("--scale", type=int, default=1, help="of all sizes")
     parser.add_argument("--repeat", type=int, default=7)
     arguments = parser.parse_args()
-    print("| program | collectives beside compute | loops | whole | as loops | quicker | as predicted | hidden | of what can be | arena | wire bytes |\n|" + " --- |" * 11)
+    print("| program | collectives beside compute | loops | whole | as loops | quicker | as predicted | hidden | of a ring's most | arena | wire bytes |\n|" + " --- |" * 11)
     with tempfile.TemporaryDirectory() as directory:
         for program in programs(arguments.scale):
             if not arguments.names or any(program.name.startswith(name) for name in arguments.names):

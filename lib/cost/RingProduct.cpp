@@ -6,13 +6,19 @@ namespace tessera::cost {
 
 constexpr double kLeastGain = 0.03; // of the time as a whole
 
+// Of a collective that the block waits for.
+static double exposed(const RingProduct &ring, double collective) {
+  return std::max(0.0, collective - ring.hideable);
+}
+
 double wholeSeconds(const RingProduct &ring) {
-  return ring.product + std::max(0.0, ring.collective - ring.hideable);
+  return ring.product + exposed(ring, ring.collective);
 }
 
 double ringSeconds(const RingProduct &ring) {
   auto shifts = static_cast<double>(ring.shards - 1);
-  return ring.around + ring.part + shifts * (std::max(ring.part, ring.shift) + ring.between);
+  return ring.around + ring.part + shifts * (std::max(ring.part, ring.shift) + ring.between) +
+         exposed(ring, ring.last);
 }
 
 // What travels while products are computed.

@@ -4,6 +4,12 @@
 //   all-gather, then product     gggggggg PPPPPPPP        seconds 16
 //   the same as a ring of four   sssssssss                seconds 10 and a bit
 //                                PP PP PP PP
+//
+// A product and its reduce-scatter in parts have a collective behind the last step, as a whole has:
+//
+//   product, then reduce-scatter PPPPPPPP ssssssss        seconds 16
+//   the same in four parts       PP PP PP PP              seconds 10
+//                                   ss ss ss ss
 #pragma once
 
 #include <cstdint>
@@ -15,6 +21,7 @@ struct RingProduct {
   double product;      // seconds of the product as a whole, or of all that share the operand
   double collective;   // of the all-gather or reduce-scatter
   double hideable = 0; // of computation that the collective can run beside, whatever is done here
+  double last = 0;     // of a collective behind the last step, which can run beside the same
   double part;         // of the products of one step
   double shift;        // until a shard is at the next device
   double between = 0;  // that a step computes while nothing travels

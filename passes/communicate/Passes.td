@@ -151,7 +151,7 @@ def RingProducts : Pass<"tessera-ring-products", "::mlir::ModuleOp"> {
     %p = stablehlo.dot_general %2#2, %w, contracting_dims = [1] x [0]
     %y = stablehlo.dynamic_update_slice %2#3, %p, %2#1, %c0
     ```
-    and a product whose sum over devices is scattered likewise: sums travel, and each device adds its term. All products of one gathered value share the loop. Only where `lib/cost/RingProduct.h` says that it is quicker, with what else could run beside the collective.
+    and a product whose sum over devices is scattered likewise: sums travel, and each device adds its term; or parts of another dimension are scattered, each as a whole, while the next is multiplied. All products of one gathered value share the loop. Only where `lib/cost/RingProduct.h` says that it is quicker, with what else could run beside the collective.
   }];
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect", "::tessera::comm::CommDialect"];
 }

@@ -104,21 +104,26 @@ Value scatterInChunks(RowOps &ops, comm::ReduceScatterOp scatter, int64_t along,
                       Part part) {
   RankedTensorType type = typeOf(scatter.getResult(0));
   int64_t rows = type.getDimSize(along) / chunks;
-  auto put = [&](RowOps &at, Value all, Value term, Value start) {
-    Value done = comm::ReduceScatterOp::create(at.b, at.loc, term, scatter.getAxes(),
-                                               static_cast<int64_t>(scatter.getDim()),
-                                               scatter.getReduction())
-                     .getResult(0);
-    return at.withRowsAt(all, done, along, start);
+  auto scattered = [&](RowOps &at, Value term) {
+    return comm::ReduceScatterOp::create(at.b, at.loc, term, scatter.getAxes(),
+                                         static_cast<int64_t>(scatter.getDim()),
+                                         scatter.getReduction())
+        .getResult(0);
   };
-  Value start = ops.scalar(0);
-  SmallVector<Value> carried{start, part(ops, start, rows), ops.zeros(type)};
+  Value start = ops.scalar(0), first = part(ops, start, rows);
+  if (chunks == 2) {
+    Value second = part(ops, ops.scalar(rows), rows);
+    return stablehlo::ConcatenateOp::create(
+        ops.b, ops.loc, type, ValueRange{scattered(ops, first), scattered(ops, second)}, along);
+  }
+  SmallVector<Value> carried{start, first, ops.zeros(type)};
   SmallVector<Value> last = ops.loop(chunks - 1, carried, [&](RowOps &at, ValueRange values) {
     Value next = at.plus(values[0], rows);
-    return SmallVector<Value>{next, part(at, next, rows), put(at, values[2], values[1], values[0])};
+    return SmallVector<Value>{next, part(at, next, rows),
+                              at.withRowsAt(values[2], scattered(at, values[1]), along, values[0])};
   });
   setOverlap(last.front().getDefiningOp(), cost::Overlap::On);
-  return put(ops, last[2], last[1], last[0]);
+  return ops.withRowsAt(last[2], scattered(ops, last[1]), along, last[0]);
 }
 
 } // namespace tessera::communicate

@@ -51,6 +51,8 @@ mlir::Value scatterAround(RowOps &ops, const Ring &ring, int64_t dim, Part part)
 //   term = part(0)
 //   repeat chunks - 1 times: done = reduce_scatter(term); term = part(next); put(done)
 //   put(reduce_scatter(term))
+//
+// Two chunks are no loop: what else the block computes can then run beside either collective.
 mlir::Value scatterInChunks(RowOps &ops, comm::ReduceScatterOp scatter, int64_t along,
                             int64_t chunks, Part part);
 

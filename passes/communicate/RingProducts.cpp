@@ -31,6 +31,14 @@ constexpr int kKernelsOfTrip = 2, kInstructionsOfTrip = 6;
 // Products of fewer rows are far from the machine's rate.
 constexpr int64_t kLeastRowsOfPart = 64;
 
+// A product and its reduce-scatter in parts of the scattered dimension, whose sums travel around the
+// ring, or of another, each of which is scattered as a whole.
+struct ScatterLoop {
+  cost::RingProduct price;
+  RowsOf rows; // along that dimension
+  bool bothWays = false;
+};
+
 class Rings {
 public:
   Rings(ModuleOp module, const sharding::Mesh &mesh, const sdy::MeshTable &meshes)
@@ -42,9 +50,12 @@ public:
   void tryScatter(comm::ReduceScatterOp scatter);
 
 private:
-  void scatterAsRing(comm::ReduceScatterOp scatter);
-  void scatterInParts(comm::ReduceScatterOp scatter);
-  void replace(comm::ReduceScatterOp scatter, const cost::RingProduct &ring, Value now);
+  ScatterLoop asRing(comm::ReduceScatterOp scatter, const cost::RingProduct &whole,
+                     const RowsOf &rows) const;
+  void forEachPart(comm::ReduceScatterOp scatter, const cost::RingProduct &whole,
+                   const RowsOf &rows, int64_t size,
+                   function_ref<void(ScatterLoop)> consider) const;
+  void replace(comm::ReduceScatterOp scatter, ScatterLoop &loop);
 
   // What the loop computes, beside which other collectives may run, and how long it has the links.
   static OpSeconds secondsOf(const cost::RingProduct &ring) {
@@ -209,19 +220,31 @@ void Rings::tryScatter(comm::ReduceScatterOp scatter) {
   auto type = dyn_cast<FloatType>(typeOf(input).getElementType());
   if (!isOurs(scatter) || scatter.getReduction() != comm::ReductionKind::Sum || !type)
     return;
-  // Sums of narrower types would be rounded at each device that they pass.
-  type.getWidth() < 32 ? scatterInParts(scatter) : scatterAsRing(scatter);
+  std::optional<double> hideable;
+  std::optional<ScatterLoop> best;
+  auto consider = [&](ScatterLoop loop) {
+    if (pays(loop.price, scatter, hideable) &&
+        (!best || ringSeconds(loop.price) < ringSeconds(best->price)))
+      best.emplace(std::move(loop));
+  };
+  const cost::RingProduct whole = describe(scatter);
+  for (auto [d, size] : llvm::enumerate(shapeOf(input))) {
+    RowsOf rows(input, static_cast<int64_t>(d), size, scatter->getBlock());
+    if (rows.products().empty())
+      continue;
+    if (d != scatter.getDim())
+      forEachPart(scatter, whole, rows, size, consider);
+    else if (type.getWidth() >= 32) // narrower sums would be rounded at each device that they pass
+      consider(asRing(scatter, whole, rows));
+  }
+  if (best)
+    replace(scatter, *best);
 }
 
-void Rings::scatterAsRing(comm::ReduceScatterOp scatter) {
-  Value input = scatter.getInputs().front();
-  auto dim = static_cast<int64_t>(scatter.getDim());
-  RowsOf rows(input, dim, shapeOf(input)[dim], scatter->getBlock());
-  if (rows.products().empty())
-    return;
-  double tileBytes = bytesOf(scatter.getResult(0));
-  int64_t tile = shapeOf(scatter.getResult(0))[dim];
-  const cost::RingProduct whole = describe(scatter);
+ScatterLoop Rings::asRing(comm::ReduceScatterOp scatter, const cost::RingProduct &whole,
+                          const RowsOf &rows) const {
+  Value input = scatter.getInputs().front(), result = scatter.getResult(0);
+  double tileBytes = bytesOf(result);
   auto priced = [&](double lanes) {
     cost::RingProduct ring = shifting(whole, scatter.getAxes(), tileBytes / lanes);
     price(ring, device, live, rows, lanes * static_cast<double>(ring.shards), lanes);
@@ -233,61 +256,43 @@ void Rings::scatterAsRing(comm::ReduceScatterOp scatter) {
     return ring;
   };
   cost::RingProduct ring = priced(1), halves = priced(2);
-  bool bothWays = goesBothWays(scatter.getAxes(), tile) && ringSeconds(halves) < ringSeconds(ring);
-  if (bothWays)
-    ring = halves;
-  if (std::optional<double> hideable; !pays(ring, scatter, hideable))
-    return;
-  RowOps ops{OpBuilder(scatter), scatter.getLoc()};
-  rows.prepare(ops);
-  replace(scatter, ring,
-          scatterAround(
-              ops, Ring(scatter.getAxes(), tile, bothWays), dim,
-              [&](RowOps &at, Value start, int64_t count) { return rows.at(at, start, count); }));
+  bool bothWays = goesBothWays(scatter.getAxes(), shapeOf(result)[rows.along()]) &&
+                  ringSeconds(halves) < ringSeconds(ring);
+  return {bothWays ? halves : ring, rows, bothWays};
 }
 
-void Rings::scatterInParts(comm::ReduceScatterOp scatter) {
-  Value input = scatter.getInputs().front();
-  double tileBytes = bytesOf(scatter.getResult(0));
-  cost::RingProduct best{};
-  const cost::RingProduct whole = describe(scatter);
-  std::optional<double> hideable;
-  std::optional<RowsOf> rows;
-  int64_t along = 0;
-  for (auto [d, size] : llvm::enumerate(shapeOf(input))) {
-    RowsOf found(input, static_cast<int64_t>(d), size, scatter->getBlock());
-    if (d == scatter.getDim() || found.products().empty())
-      continue;
-    for (int64_t parts = 2; size % parts == 0 && size / parts >= kLeastRowsOfPart; parts *= 2) {
-      auto count = static_cast<double>(parts);
-      cost::CollectiveTime step =
-          timeOf(cost::CollectiveKind::ReduceScatter, scatter.getAxes(), bytesOf(input) / count);
-      cost::RingProduct loop = stepping(whole, step);
-      loop.shards = parts;
-      price(loop, device, live, found, count);
-      loop.between += device.launch() + device.moving(2 * tileBytes / count);
-      loop.around = loop.shift + device.moving(tileBytes);
-      loop.wholeBytes += tileBytes;
-      loop.ringBytes = loop.wholeBytes - bytesOf(input) + (2 * bytesOf(input) + tileBytes) / count;
-      if ((rows && ringSeconds(loop) >= ringSeconds(best)) || !pays(loop, scatter, hideable))
-        continue;
-      best = loop, along = static_cast<int64_t>(d);
-      rows.emplace(found);
-    }
+void Rings::forEachPart(comm::ReduceScatterOp scatter, const cost::RingProduct &whole,
+                        const RowsOf &rows, int64_t size,
+                        function_ref<void(ScatterLoop)> consider) const {
+  double input = bytesOf(scatter.getInputs().front()), result = bytesOf(scatter.getResult(0));
+  for (int64_t parts = 2; size % parts == 0 && size / parts >= kLeastRowsOfPart; parts *= 2) {
+    auto count = static_cast<double>(parts);
+    cost::RingProduct loop = stepping(
+        whole, timeOf(cost::CollectiveKind::ReduceScatter, scatter.getAxes(), input / count));
+    loop.shards = parts;
+    price(loop, device, live, rows, count);
+    loop.between += device.launch() + device.moving(2 * result / count);
+    loop.last = loop.shift;
+    loop.around = device.moving(result);
+    loop.wholeBytes += result;
+    loop.ringBytes = loop.wholeBytes - input + (2 * input + result) / count;
+    consider({loop, rows});
   }
-  if (!rows)
-    return;
-  RowOps ops{OpBuilder(scatter), scatter.getLoc()};
-  rows->prepare(ops);
-  replace(scatter, best,
-          scatterInChunks(
-              ops, scatter, along, best.shards,
-              [&](RowOps &at, Value start, int64_t count) { return rows->at(at, start, count); }));
 }
 
-void Rings::replace(comm::ReduceScatterOp scatter, const cost::RingProduct &ring, Value now) {
+void Rings::replace(comm::ReduceScatterOp scatter, ScatterLoop &loop) {
+  RowOps ops{OpBuilder(scatter), scatter.getLoc()};
+  loop.rows.prepare(ops);
+  auto part = [&](RowOps &at, Value start, int64_t count) {
+    return loop.rows.at(at, start, count);
+  };
+  auto dim = static_cast<int64_t>(scatter.getDim());
+  int64_t tile = shapeOf(scatter.getResult(0))[dim];
+  Value now = loop.rows.along() == dim
+                  ? scatterAround(ops, Ring(scatter.getAxes(), tile, loop.bothWays), dim, part)
+                  : scatterInChunks(ops, scatter, loop.rows.along(), loop.price.shards, part);
   varying.replace(scatter.getResult(0), now);
-  beside.replaced(now.getDefiningOp(), secondsOf(ring));
+  beside.replaced(now.getDefiningOp(), secondsOf(loop.price));
   scatter.getResult(0).replaceAllUsesWith(now);
   eraseReplaced(scatter, [&](Operation *op) { forget(op); });
 }

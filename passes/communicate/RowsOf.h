@@ -17,6 +17,7 @@ public:
     follow(value, dim);
   }
 
+  int64_t along() const { return dim; }
   // The products on the way whose rows are rows of the value.
   llvm::ArrayRef<stablehlo::DotGeneralOp> products() const { return dots; }
   // What is read row by row, with the dimension.

@@ -74,6 +74,9 @@ def cases():
         yield rows("gradients", grads, [(n, 16), (16, 96), (96, 16)], [P(X, N), P(N, X), P(X, N)], [P(X, N), P(N, X), P(X, N)])
         yield rows("bf16_gather_contracted", lambda x, w: x @ w, [(64, n), (n, 24)], [P(X, N), P(X, N)], [P(X, N)], dtype=jnp.bfloat16)
         yield rows("bf16_mlp", mlp, [(n, 16), (16, 96), (96, 16)], [P(X, N), P(N, X), P(X, N)], [P(X, N)], dtype=jnp.bfloat16)
+        yield rows("scatter_parts", lambda h, v: h @ v, [(n, 16), (16, 256)], [P(N, X), P(X, N)], [P(X, N)])
+        yield rows("two_parts_beside", lambda h, v, a, b: (h @ v, a @ b), [(n, 32), (32, 128), (n, 16), (16, 128)],
+                   [P(N, X), P(X, N), P(), P(N, X)], [P(X, N), P(N, X)], rings=0)
         yield rows("bf16_scatter_rows", lambda h, v: h @ v, [(n, 16), (16, 256)], [P(N, X), P(X, N)], [P(X, N)], dtype=jnp.bfloat16)
         yield rows("scores", lambda q, k: jnp.einsum("sd,td->st", q, k), [(n, 16), (n, 16)], [P(X, N), P(X, N)], [P(X, N)])
         yield rows("experts", lambda x, w: jnp.einsum("ecd,edf->ecf", x, w), [(3, n, 16), (3, 16, 64)], [P(N, X, N), P(N, N, X)], [P(N, N, X)])
@@ -138,8 +141,10 @@ def check(case, mesh, directory, seed, directions):
     if not far <= 1.5 * near + unit / 4:
         wrong.append(f"{far} from float64; without rings {near}")
     collectives = compiled["collectives"]
-    # Sums of bf16 are scattered part by part, which has no other order than at once.
+    # Sums that are scattered part by part, as those of bf16 are, have no other order than at once; two parts are no loop.
+    scattered = sum(c["kind"] == "reduce-scatter" for c in collectives)
     rings = sum(c["kind"] == "permute" and c["trips"] == axes["x"] - 1 or c["kind"] == "reduce-scatter" and c["trips"] > 1 for c in collectives)
+    rings += scattered > sum(c["kind"] == "reduce-scatter" for c in without["collectives"]) and not rings
     if all(c["kind"] != "permute" for c in collectives) and any(g.tobytes() != p.tobytes() for g, p in zip(got, plain)):
         wrong.append("other bits than without loops")
     if case.rings and axes["x"] > 1 and rings < case.rings:

@@ -27,9 +27,9 @@ func.func @gathered_rows(%x: tensor<128x1024xf32>, %w: tensor<1024x256xf32>) -> 
   return %y : tensor<512x256xf32>
 }
 
-// Sums travel; the term is computed apart from them.
+// Sums travel; the term is computed apart from them. Parts of so few columns would be far from the machine's rate.
 // CHECK-LABEL: @scattered_rows
-func.func @scattered_rows(%h: tensor<512x256xf32>, %v: tensor<256x1024xf32>) -> tensor<128x1024xf32> {
+func.func @scattered_rows(%h: tensor<512x256xf32>, %v: tensor<256x96xf32>) -> tensor<128x96xf32> {
   // CHECK: %[[OWN:.*]] = stablehlo.dot_general
   // CHECK: stablehlo.while(%{{.*}}, %{{.*}}, %[[TERM:.*]] = %[[OWN]], %[[SUM:.*]] = %{{.*}})
   // CHECK-SAME: tessera.trip_count<3>
@@ -39,9 +39,40 @@ func.func @scattered_rows(%h: tensor<512x256xf32>, %v: tensor<256x1024xf32>) -> 
   // CHECK: %[[SENT:.*]] = comm.shift(%[[BOTH]]) by 1 wrap
   // CHECK: stablehlo.return %{{.*}}, %{{.*}}, %[[NEXT]], %[[SENT]]
   // CHECK-NOT: comm.reduce_scatter
+  %y = stablehlo.dot_general %h, %v, contracting_dims = [1] x [0] : (tensor<512x256xf32>, tensor<256x96xf32>) -> tensor<512x96xf32>
+  %s = comm.reduce_scatter sum(%y) dim 0 over <@mesh, ["x"=4]> : (tensor<512x96xf32>) -> tensor<128x96xf32>
+  return %s : tensor<128x96xf32>
+}
+
+// More parts than there are shards wait for less of the first product and the last collective.
+// CHECK-LABEL: @scattered_columns
+func.func @scattered_columns(%h: tensor<512x256xf32>, %v: tensor<256x1024xf32>) -> tensor<128x1024xf32> {
+  // CHECK: stablehlo.while
+  // CHECK-SAME: tessera.trip_count<15>
+  // CHECK-NOT: comm.shift
+  // CHECK: comm.reduce_scatter sum({{.*}}) dim 0
+  // CHECK-SAME: tensor<128x64xf32>
   %y = stablehlo.dot_general %h, %v, contracting_dims = [1] x [0] : (tensor<512x256xf32>, tensor<256x1024xf32>) -> tensor<512x1024xf32>
   %s = comm.reduce_scatter sum(%y) dim 0 over <@mesh, ["x"=4]> : (tensor<512x1024xf32>) -> tensor<128x1024xf32>
   return %s : tensor<128x1024xf32>
+}
+
+// Another product hides most of the collective: the second of two parts, while the first has the second part's
+// product beside it. They are no loop, which other computation could not run beside.
+// CHECK-LABEL: @scattered_beside
+func.func @scattered_beside(%h: tensor<512x256xf32>, %v: tensor<256x1024xf32>) -> (tensor<128x1024xf32>, tensor<256x1024xf32>) {
+  // CHECK-NOT: stablehlo.while
+  // CHECK: %[[FIRST:.*]] = stablehlo.dot_general %arg0, %{{.*}} -> tensor<512x512xf32>
+  // CHECK: %[[SECOND:.*]] = stablehlo.dot_general %arg0, %{{.*}} -> tensor<512x512xf32>
+  // CHECK: %[[A:.*]] = comm.reduce_scatter sum(%[[FIRST]]) dim 0
+  // CHECK: %[[B:.*]] = comm.reduce_scatter sum(%[[SECOND]]) dim 0
+  // CHECK: stablehlo.concatenate %[[A]], %[[B]], dim = 1
+  %y = stablehlo.dot_general %h, %v, contracting_dims = [1] x [0] : (tensor<512x256xf32>, tensor<256x1024xf32>) -> tensor<512x1024xf32>
+  %s = comm.reduce_scatter sum(%y) dim 0 over <@mesh, ["x"=4]> : (tensor<512x1024xf32>) -> tensor<128x1024xf32>
+  %a = stablehlo.transpose %h, dims = [1, 0] : (tensor<512x256xf32>) -> tensor<256x512xf32>
+  %b = stablehlo.dot_general %a, %h, contracting_dims = [1] x [0] : (tensor<256x512xf32>, tensor<512x256xf32>) -> tensor<256x256xf32>
+  %c = stablehlo.dot_general %b, %v, contracting_dims = [1] x [0] : (tensor<256x256xf32>, tensor<256x1024xf32>) -> tensor<256x1024xf32>
+  return %s, %c : tensor<128x1024xf32>, tensor<256x1024xf32>
 }
 
 // A sum of bf16 would be rounded wherever it passes: parts of columns are scattered as they are, one
@@ -176,14 +207,14 @@ func.func @both_ways(%x: tensor<127x1024xf32>, %w: tensor<1024x256xf32>) -> tens
 }
 
 // CHECK-LABEL: @scattered_both_ways
-func.func @scattered_both_ways(%h: tensor<512x256xf32>, %v: tensor<256x1024xf32>) -> tensor<128x1024xf32> {
+func.func @scattered_both_ways(%h: tensor<512x256xf32>, %v: tensor<256x96xf32>) -> tensor<128x96xf32> {
   // CHECK: stablehlo.while
   // CHECK-DAG: comm.shift({{.*}}) by 1 wrap
   // CHECK-DAG: comm.shift({{.*}}) by -1 wrap
-  // CHECK: stablehlo.concatenate {{.*}} -> tensor<128x1024xf32>
-  %y = stablehlo.dot_general %h, %v, contracting_dims = [1] x [0] : (tensor<512x256xf32>, tensor<256x1024xf32>) -> tensor<512x1024xf32>
-  %s = comm.reduce_scatter sum(%y) dim 0 over <@mesh, ["x"=4]> : (tensor<512x1024xf32>) -> tensor<128x1024xf32>
-  return %s : tensor<128x1024xf32>
+  // CHECK: stablehlo.concatenate {{.*}} -> tensor<128x96xf32>
+  %y = stablehlo.dot_general %h, %v, contracting_dims = [1] x [0] : (tensor<512x256xf32>, tensor<256x96xf32>) -> tensor<512x96xf32>
+  %s = comm.reduce_scatter sum(%y) dim 0 over <@mesh, ["x"=4]> : (tensor<512x96xf32>) -> tensor<128x96xf32>
+  return %s : tensor<128x96xf32>
 }
 }
 

@@ -36,20 +36,21 @@ TEST(RingProduct, GainsNothingWhereTheCollectiveIsHiddenAnyway) {
 // What hides is looked for only where the ring may pay, which misses none.
 TEST(RingProduct, MayPayWhereItPaysWithSomethingHideable) {
   int without = 0, with = 0;
-  for (double block : {0.0, 12.0, 100.0})
-    for (double part : {2.0, 3.0, 5.0})
-      for (double shift : {0.0, 0.05, 0.1, 0.2, 0.5, 8.0 / 3})
-        for (double bytes : {90.0, 102.0, 104.0, 130.0, 155.0, 200.0}) {
-          RingProduct ring = four();
-          ring.blockSeconds = block, ring.part = part, ring.shift = shift;
-          ring.wholeBytes = 100, ring.ringBytes = bytes;
-          bool pays = false, alone = paysAsRing(ring, true);
-          for (ring.hideable = 0; ring.hideable <= 10; ring.hideable += 0.25)
-            pays |= paysAsRing(ring, true);
-          EXPECT_LE(pays, mayPayAsRing(ring, true))
-              << block << " " << part << " " << shift << " " << bytes;
-          without += alone, with += pays && !alone;
-        }
+  for (double last : {0.0, 2.0})
+    for (double block : {0.0, 12.0, 100.0})
+      for (double part : {2.0, 3.0, 5.0})
+        for (double shift : {0.0, 0.05, 0.1, 0.2, 0.5, 8.0 / 3})
+          for (double bytes : {90.0, 102.0, 104.0, 130.0, 155.0, 200.0}) {
+            RingProduct ring = four();
+            ring.blockSeconds = block, ring.part = part, ring.shift = shift, ring.last = last;
+            ring.wholeBytes = 100, ring.ringBytes = bytes;
+            bool pays = false, alone = paysAsRing(ring, true);
+            for (ring.hideable = 0; ring.hideable <= 10; ring.hideable += 0.25)
+              pays |= paysAsRing(ring, true);
+            EXPECT_LE(pays, mayPayAsRing(ring, true))
+                << last << " " << block << " " << part << " " << shift << " " << bytes;
+            without += alone, with += pays && !alone;
+          }
   EXPECT_GT(without, 0);
   EXPECT_GT(with, 0) << "what is saved is bounded, and the whole takes less the more hides";
 }
@@ -80,6 +81,21 @@ TEST(RingProduct, SavesNoMoreThanItHides) {
   EXPECT_FALSE(paysAsRing(ring, false));
   ring.shift = 0.5; // of 16 s
   EXPECT_TRUE(paysAsRing(ring, false));
+}
+
+// Of a reduce-scatter in parts: what can run beside the whole collective can run beside the last part's.
+TEST(RingProduct, TheLastPartsCollectiveIsHiddenByWhatIsBeside) {
+  RingProduct parts = four();
+  parts.shift = parts.last = 2;
+  EXPECT_DOUBLE_EQ(ringSeconds(parts), 2 + 3 * 2 + 2);
+  parts.hideable = 1.5;
+  EXPECT_DOUBLE_EQ(ringSeconds(parts), 2 + 3 * 2 + 0.5);
+  parts.hideable = 7;
+  EXPECT_DOUBLE_EQ(ringSeconds(parts), 8);
+  EXPECT_DOUBLE_EQ(wholeSeconds(parts), 9);
+  EXPECT_TRUE(paysAsRing(parts, true));
+  parts.hideable = 8; // all of it
+  EXPECT_FALSE(paysAsRing(parts, true));
 }
 
 TEST(RingProduct, SmallerProductsMayTakeLongerTogether) {
