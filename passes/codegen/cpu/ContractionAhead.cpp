@@ -12,11 +12,13 @@ namespace tessera::codegen {
 
 static constexpr int64_t line = 64;
 
-void ContractionEmitter::askForResults(Value n0) {
+void ContractionEmitter::askForResults(Tile tile) {
+  Value n0 = tile.n0;
   constexpr int64_t leastK = 64; // what comes from memory takes as long as so many steps
   if (plan.kSize < leastK || !function.features.prefetches)
     return;
   findAhead(n0);
+  findNextPanel(tile);
   bool countsSteps = readsPanels() || plan.k.size() == 1; // through all of k
   if (ahead.empty() || (countsSteps && plan.product->reduction->blockEnds.empty()))
     return;
@@ -28,12 +30,11 @@ void ContractionEmitter::askForResults(Value n0) {
 // Of an array that is a good part of a core's own cache, so that it may have left it, at places that are
 // known.
 static constexpr int64_t leastArray = 256 << 10;
-static bool isAskedFor(const Graph &graph, const Node *node) {
+static bool isAskedFor(const Graph &graph, const Node *node, int64_t least = leastArray) {
   if (node->op != Op::Load || !node->index->nodes.empty())
     return false;
   const BufferInfo &buffer = graph.buffers[node->buffer()];
-  return buffer.source == BufferInfo::Argument &&
-         buffer.elements * byteSize(node->kind) >= leastArray;
+  return buffer.source == BufferInfo::Argument && buffer.elements * byteSize(node->kind) >= least;
 }
 
 void ContractionEmitter::findAhead(Value n0) {
@@ -55,6 +56,32 @@ void ContractionEmitter::findAhead(Value n0) {
     if (bytes >= leastArray && function.kernel.inplaceOf(root.output) < 0)
       add(function.outputBuffer(root.output), root.kind, root.offset);
   }
+  e.closeBlock();
+}
+
+// Rows of a that are copied along k, of an array that no core's own cache holds: each tile asks for its rows of
+// the next panel.
+void ContractionEmitter::findNextPanel(Tile tile) {
+  constexpr int64_t least = 1 << 20;
+  Node *load = plan.packsA && !plan.acrossA && plan.k.size() == 1 && plan.mAround.empty()
+                   ? loadWithin(plan.a)
+                   : nullptr;
+  if (!load || plan.isTurned || plan.mPanel >= plan.mSize || !isAskedFor(graph, load, least) ||
+      strideOf(load->index, plan.k.back()) != 1)
+    return;
+  std::optional<int64_t> across = strideOf(load->index, plan.m);
+  if (!across || *across < plan.kSize)
+    return;
+  int64_t bytes = byteSize(load->kind), lines = llvm::divideCeil(plan.kSize * bytes, line);
+  int64_t tiles = llvm::divideCeil(std::min(plan.nPanel, plan.nChunk), plan.columns());
+  int64_t share = llvm::divideCeil(lines, tiles);
+  Value number = b.CreateUDiv(b.CreateNSWSub(tile.n0, nLow), e.i64(plan.columns()));
+  e.openBlock();
+  bind(plan.m, b.CreateNSWAdd(tile.m0, e.i64(plan.mPanel)));
+  bind(plan.k.back(), e.i64(0));
+  Value start = e.element(e.bufferPointer(load->buffer()), load->kind, e.emitIndex(load->index));
+  start = b.CreateGEP(b.getInt8Ty(), start, b.CreateNSWMul(number, e.i64(share * line)));
+  ahead.push_back({start, *across * bytes, share, plan.rows});
   e.closeBlock();
 }
 
