@@ -142,7 +142,7 @@ void ContractionEmitter::emitTile(Tile tile) {
   e.openBlock();
   bindRow(m0);
   bind(plan.n, n0);
-  askForResults(n0);
+  askForResults(tile);
   multiply(tile, sums);
   ahead.clear();
   e.closeBlock();

@@ -23,6 +23,10 @@ struct ContractionPlan : ContractionLoops, ContractionCells {
   ElementKind packedKind() const {
     return !hasPairs() ? product->kind : isOfIntegers() ? ElementKind::I16 : ElementKind::BF16;
   }
+  // The same of an operand: bits of bf16 are only moved.
+  ElementKind packedKind(const Node *operand) const {
+    return operand->kind == ElementKind::U16 ? ElementKind::U16 : packedKind();
+  }
   // Of k in a panel: tiles multiply whole units.
   int64_t panelK() const {
     return byTiles ? llvm::alignTo(kSize, Reduction::tileUnit) : kBlock ? kBlock : kSize;

@@ -91,8 +91,9 @@ protected:
   void finishRow(Value n0, Value skipN, Value sums);
   void storeRoots();
   // For what comes from memory while a tile multiplies (ContractionAhead.cpp).
-  void askForResults(Value n0);
+  void askForResults(Tile tile);
   void findAhead(Value n0);
+  void findNextPanel(Tile tile);
   void findNextBlock(Tile tile);
   int64_t linesAhead() const;
   int64_t stepsOfTile() const { return plan.kBlock ? plan.kBlock : plan.kSize; }

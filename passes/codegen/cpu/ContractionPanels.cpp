@@ -52,9 +52,7 @@ void ContractionEmitter::storeLanes(Value value, Value place, int64_t align, Val
 }
 
 void ContractionEmitter::packA(Value low, Value high, int64_t length) {
-  ElementKind stored = plan.packedKind();
-  if (plan.byTiles && plan.a->kind == ElementKind::U16) // bits that are only moved
-    stored = ElementKind::U16;
+  ElementKind stored = plan.packedKind(plan.a);
   Value panel = b.CreateConstGEP1_64(b.getInt8Ty(), e.scratch, scratchA);
   Value m = e.openLoop(low, high, 1, false);
   bindRow(m);
@@ -93,7 +91,7 @@ Value ContractionEmitter::pairs(Node *node, llvm::ArrayRef<unsigned> group, Valu
     bind(inner, second ? b.CreateNSWAdd(k, e.i64(1)) : k);
     e.openBlock();
     bind(group, start, lanes, mask);
-    rows[second] = e.toMemory(plan.packedKind(), e.splat(e.emit(node), lanes));
+    rows[second] = e.toMemory(plan.packedKind(node), e.splat(e.emit(node), lanes));
     e.closeBlock();
     e.closeBlock();
   }

@@ -101,9 +101,7 @@ void chooseCopies(ContractionPlan &plan, const Graph &graph) {
   plan.acrossB = plan.packsB && isAlong(plan.b, inner) && !isAlong(plan.b, plan.n);
   if (plan.hasPairs()) {
     Node *read = plan.isOfIntegers() ? unwidened(plan.b) : plan.b;
-    ElementKind kind = plan.byTiles          ? ElementKind::U16
-                       : plan.isOfIntegers() ? read->kind
-                                             : ElementKind::BF16;
+    ElementKind kind = plan.isOfIntegers() ? read->kind : ElementKind::U16;
     plan.acrossB = plan.acrossB && isDirect(read, kind) && strideOf(read->index, plan.n) &&
                    size >= 2 * plan.lanes && (!plan.byTiles || size % 2 == 0);
   } else {
@@ -153,10 +151,12 @@ void choosePairs(ContractionPlan &plan, Graph &graph, const VectorFeatures &feat
   plan.isPaired = multipliesPairs && plan.lanes == widest && suitsPairs(graph, plan);
   if (!plan.isPaired)
     return;
-  plan.a = unwidened(plan.a), plan.b = unwidened(plan.b);
   if (plan.isOfIntegers()) {
-    plan.a = graph.convert(plan.a, ElementKind::I16);
-    plan.b = graph.convert(plan.b, ElementKind::I16);
+    plan.a = graph.convert(unwidened(plan.a), ElementKind::I16);
+    plan.b = graph.convert(unwidened(plan.b), ElementKind::I16);
+  } else { // bits, which are only moved
+    plan.a = asBf16(graph, plan.a);
+    plan.b = asBf16(graph, plan.b);
   }
 }
 

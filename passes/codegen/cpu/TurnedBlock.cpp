@@ -28,7 +28,8 @@ TurnedBlock::TurnedBlock(Emitter &emitter, const TurnedLoads &turned,
 }
 
 // Of a row whole lines are read at once: between two reads of one, rows a power of two apart would take
-// its place in the first cache. Squares that are smaller for a loop's sake are of more rows instead.
+// its place in the first cache. Of an array that a core's own cache holds lines come again soon, and
+// registers of rows below each other are stored whole; so are squares that are smaller for a loop's sake.
 TurnedBlock::Squares TurnedBlock::squaresOf(const Node *node) const {
   int64_t bytes = byteSize(node->kind), inRegister = e.features.bytes / bytes;
   auto whole = [&](llvm::ArrayRef<unsigned> group) {
@@ -41,7 +42,7 @@ TurnedBlock::Squares TurnedBlock::squaresOf(const Node *node) const {
   auto inOne = [&](int64_t most) {
     return std::max<int64_t>(std::min(inRegister, most) / side, 1);
   };
-  int64_t beside = side == lane ? inOne(std::min(alongSide, whole(along))) : 1;
+  int64_t beside = side == lane && e.asksFor(node) ? inOne(std::min(alongSide, whole(along))) : 1;
   int64_t below = beside == 1 ? inOne(std::min(vectorSide, whole(vector))) : 1;
   return {side, beside, below};
 }

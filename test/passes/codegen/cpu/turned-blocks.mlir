@@ -1,11 +1,13 @@
 // A transpose by blocks. Of elements narrower than four bytes whole lines are read, whose squares lie side by side in a register and leave it
-// 16 bytes at a time; where a loop leaves smaller squares, those of rows below fill the register. What the next block reads is asked for, into the
+// 16 bytes at a time; where a loop leaves smaller squares, or a cache holds the array, those of rows below fill the register. What the next block reads is asked for, into the
 // second cache, at each row of this one that is written. Where the loops around make enough cells, each has whole planes.
 // RUN: split-file %s %t
 // RUN: env TESSERA_DUMP_LLVM=%t/words.ll tessera-opt %t/words.mlir --tessera-set-target="target=cpu processors=x86-64-v4" --tessera-generate-code -o %t/words.out
 // RUN: FileCheck %s --input-file=%t/words.ll --check-prefix=WORDS
 // RUN: env TESSERA_DUMP_LLVM=%t/few.ll tessera-opt %t/few.mlir --tessera-set-target="target=cpu processors=x86-64-v4" --tessera-generate-code -o %t/few.out
 // RUN: FileCheck %s --input-file=%t/few.ll --check-prefix=FEW
+// RUN: env TESSERA_DUMP_LLVM=%t/held.ll tessera-opt %t/held.mlir --tessera-set-target="target=cpu processors=x86-64-v4" --tessera-generate-code -o %t/held.out
+// RUN: FileCheck %s --input-file=%t/held.ll --check-prefix=HELD
 // RUN: env TESSERA_DUMP_LLVM=%t/unaligned.ll tessera-opt %t/unaligned.mlir --tessera-set-target="target=cpu processors=x86-64-v4" --tessera-generate-code -o %t/unaligned.out
 // RUN: FileCheck %s --input-file=%t/unaligned.ll --check-prefix=UNALIGNED
 // RUN: FileCheck %s --input-file=%t/unaligned.out --check-prefix=PLANES
@@ -33,6 +35,16 @@ exec.kernel @words(%x: tensor<4096x1024xbf16>) -> tensor<1024x4096xbf16> {
 exec.kernel @few(%x: tensor<1000x9xi8>) -> tensor<9x1000xi8> {
   %0 = stablehlo.transpose %x, dims = [1, 0] : (tensor<1000x9xi8>) -> tensor<9x1000xi8>
   exec.yield %0 : tensor<9x1000xi8>
+}
+
+//--- held.mlir
+// HELD: define i32 @held
+// HELD-COUNT-32: load <8 x i16>
+// HELD-COUNT-8: store <32 x i16>
+// HELD-NOT: call void @llvm.prefetch
+exec.kernel @held(%x: tensor<512x512xbf16>) -> tensor<512x512xbf16> {
+  %0 = stablehlo.transpose %x, dims = [1, 0] : (tensor<512x512xbf16>) -> tensor<512x512xbf16>
+  exec.yield %0 : tensor<512x512xbf16>
 }
 
 //--- unaligned.mlir
