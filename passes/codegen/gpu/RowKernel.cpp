@@ -136,8 +136,8 @@ private:
     first = b.CreateNSWMul(number, e.i64(teams.rows));
     here = e.i64(teams.rows);
     if (count % teams.rows != 0)
-      here = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWSub(e.i64(count), first),
-                                     here);
+      here =
+          b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWSub(e.i64(count), first), here);
     bool isRead = fill();
     isRead |= readValues();
     if (isRead)
