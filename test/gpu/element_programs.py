@@ -23,6 +23,15 @@ def zeros_of_any_bits(x, y):
     return x == 0, jnp.where(x != 0, 1 / x, x), y == 0, jnp.where(y != 0, 1 / y, y)
 
 
+@program((3, 40), (4, 300), (300, 4), dtypes="uint16")
+def first_of_any_sign(x, y, z):
+    """The largest come first, and a NaN comes first or last by its sign: what moves numbers, negates or chooses them keeps it."""
+    signed = lambda a: lax.bitcast_convert_type(jnp.where(a % 3 == 0, a & 0x8000 | 0x7fc0, a & 0xbfff | 0x80).astype(jnp.uint16), jnp.bfloat16)
+    x, y, z = map(signed, (x, y, z))
+    places = lambda a, k: lax.top_k(a, k)[1]
+    return places(x, 9), places(-y, 120), places(z.T, 120), places(jnp.concatenate([y, -y[:, ::-1]], axis=1), 300), places(jnp.where(z.T > 1, 1, z.T), 250)
+
+
 @program((33, 130), banks=1.05)
 def transposed(x):
     return x.T + 1, x[::2, 5:90], x[::-1]

@@ -1,7 +1,8 @@
 // Kernels whose lines begin within sectors, lie across each other, or are read by several blocks (counted.py): a rotary table, what it is
 // applied to, and a padding; pieces and sums that lie across the results; vectors, a table and a mask that lines share; windows that slide
 // over lines; a part of each line; halves that read the same; windows whose first lines are pieces of their own;
-// a mask of positions, and one that a batch shares; a padding of many channels; windows of an image; a vector of groups.
+// a mask of positions, and one that a batch shares; a padding of many channels; windows of an image; a vector of groups;
+// pieces of which the second has two loops where the first has one.
 func.func @main(%angles: tensor<1x1024x1x8xf32>, %x: tensor<1x1024x8x16xbf16>, %image: tensor<8x32x16x16xf32>,
     %places: tensor<16x128x4x4xf32>, %channels: tensor<128xf32>, %token: tensor<1x1x128xf32>, %queries: tensor<8x256x16xf32>, %keys: tensor<8x16x256xf32>,
     %groups: tensor<4x8x24x96xf32>, %lines: tensor<16x512xf32>, %mean: tensor<512xf32>, %scale: tensor<512xf32>, %bias: tensor<512xf32>,
@@ -9,10 +10,12 @@ func.func @main(%angles: tensor<1x1024x1x8xf32>, %x: tensor<1x1024x8x16xbf16>, %
     %steps: tensor<18x512xf32>, %filter: tensor<3x512xf32>, %wide: tensor<128x24xbf16>,
     %halves_of: tensor<2x64x256xf32>, %slope: tensor<1x64x256xf32>, %series: tensor<64x128xf32>, %taps: tensor<4x128xf32>,
     %positions: tensor<4x128xi32>, %earlier: tensor<128x128xi1>, %wide_image: tensor<1x64x32x32xf32>, %pooled: tensor<2x16x16x64xf32>,
-    %places_of: tensor<2x64x96xf32>, %means_of: tensor<2x32xf32>, %slopes: tensor<2x96xf32>, %shifts: tensor<96xf32>)
+    %places_of: tensor<2x64x96xf32>, %means_of: tensor<2x32xf32>, %slopes: tensor<2x96xf32>, %shifts: tensor<96xf32>,
+    %parts: tensor<160x6x40xf32>, %rows: tensor<6x32xf32>)
     -> (tensor<1x1024x1x16xbf16>, tensor<1x1024x8x16xbf16>, tensor<8x32x18x18xf32>, tensor<16x17x128xf32>, tensor<256x256xf32>,
         tensor<4x96x4x24xf32>, tensor<16x512xf32>, tensor<8x512x16xf32>, tensor<2x8x256xbf16>, tensor<16x512xf32>, tensor<128x16xbf16>,
-        tensor<2x64x256xf32>, tensor<64x128xf32>, tensor<4x128x128xi1>, tensor<1x64x34x34xf32>, tensor<2x8x8x64xf32>, tensor<2x64x96xf32>) {
+        tensor<2x64x256xf32>, tensor<64x128xf32>, tensor<4x128x128xi1>, tensor<1x64x34x34xf32>, tensor<2x8x8x64xf32>, tensor<2x64x96xf32>,
+        tensor<2x160x6x32xf32>) {
   %sines = stablehlo.sine %angles : tensor<1x1024x1x8xf32>
   %narrow = stablehlo.convert %sines : (tensor<1x1024x1x8xf32>) -> tensor<1x1024x1x8xbf16>
   %rotary = stablehlo.concatenate %narrow, %narrow, dim = 3 : (tensor<1x1024x1x8xbf16>, tensor<1x1024x1x8xbf16>) -> tensor<1x1024x1x16xbf16>
@@ -150,9 +153,18 @@ func.func @main(%angles: tensor<1x1024x1x8xf32>, %x: tensor<1x1024x8x16xbf16>, %
   %from_mean = stablehlo.subtract %places_of, %in_places : tensor<2x64x96xf32>
   %by_slope = stablehlo.multiply %from_mean, %slopes_in_places : tensor<2x64x96xf32>
   %of_groups = stablehlo.add %by_slope, %shifts_in_places : tensor<2x64x96xf32>
+  // Two results of the same numbers, one behind the other: lines of the first are one loop, of the second two.
+  %some = stablehlo.slice %parts [0:160, 0:6, 0:32] : (tensor<160x6x40xf32>) -> tensor<160x6x32xf32>
+  %bent = stablehlo.tanh %some : tensor<160x6x32xf32>
+  %all_rows = stablehlo.broadcast_in_dim %rows, dims = [1, 2] : (tensor<6x32xf32>) -> tensor<160x6x32xf32>
+  %times_rows = stablehlo.multiply %some, %all_rows : tensor<160x6x32xf32>
+  %bent_first = stablehlo.reshape %bent : (tensor<160x6x32xf32>) -> tensor<1x160x6x32xf32>
+  %times_second = stablehlo.reshape %times_rows : (tensor<160x6x32xf32>) -> tensor<1x160x6x32xf32>
+  %both_results = stablehlo.concatenate %bent_first, %times_second, dim = 0 : (tensor<1x160x6x32xf32>, tensor<1x160x6x32xf32>) -> tensor<2x160x6x32xf32>
+
   return %rotary, %sum, %padded, %embedded, %gradients, %group_sums, %normed, %rotated, %highest, %convolved, %doubled, %gated, %causal,
-    %visible, %framed, %pool, %of_groups
+    %visible, %framed, %pool, %of_groups, %both_results
     : tensor<1x1024x1x16xbf16>, tensor<1x1024x8x16xbf16>, tensor<8x32x18x18xf32>, tensor<16x17x128xf32>, tensor<256x256xf32>,
       tensor<4x96x4x24xf32>, tensor<16x512xf32>, tensor<8x512x16xf32>, tensor<2x8x256xbf16>, tensor<16x512xf32>, tensor<128x16xbf16>, tensor<2x64x256xf32>, tensor<64x128xf32>,
-      tensor<4x128x128xi1>, tensor<1x64x34x34xf32>, tensor<2x8x8x64xf32>, tensor<2x64x96xf32>
+      tensor<4x128x128xi1>, tensor<1x64x34x34xf32>, tensor<2x8x8x64xf32>, tensor<2x64x96xf32>, tensor<2x160x6x32xf32>
 }

@@ -34,8 +34,11 @@ Value Emitter::fromMemory(ElementKind kind, Value stored) {
     return b.CreateICmpNE(stored, llvm::Constant::getNullValue(type));
   if (kind == ElementKind::BF16 && features.bf16Words)
     return widenBf16(b, stored);
-  if (kind == ElementKind::BF16 && features.bf16Pairs)
-    return widenPairsOfBf16(b, stored);
+  if (kind == ElementKind::BF16 && features.bf16Pairs) {
+    Value wide = widenPairsOfBf16(b, stored);
+    narrowed[{wide, kind}] = stored;
+    return wide;
+  }
   if (kind == ElementKind::BF16) {
     Value wide = b.CreateShl(b.CreateZExt(stored, likeType(type, b.getInt32Ty())), 16);
     return b.CreateBitCast(wide, likeType(type, b.getFloatTy()));
@@ -362,6 +365,9 @@ Value Emitter::arithmetic(Op op, ElementKind kind, llvm::ArrayRef<Value> v, cons
       value = VectorMath(b, features).quotientByShared(v[0], v[1]);
     if (!value)
       value = floatArithmetic(b, op, v, node, features);
+    bool isNew = llvm::isa<llvm::Instruction>(value) && !llvm::is_contained(v, value);
+    if (kind == ElementKind::BF16 && features.bf16Pairs && isExact(op) && isNew)
+      narrowed[{value, kind}] = narrowPairsOfBf16(b, value);
     return isNarrowFloat(kind) && !isRounded ? round(kind, value) : value;
   }
   auto binary = [&](llvm::Intrinsic::ID id) { return b.CreateBinaryIntrinsic(id, v[0], v[1]); };

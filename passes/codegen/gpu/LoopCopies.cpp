@@ -20,6 +20,8 @@ bool copiesPay(const LoopBody &body) {
     return body.instructions * body.mostTrips <= kWrittenOut;
   if (body.mostTrips != 0 && body.mostTrips < kCopies)
     return false;
+  if (body.isSeen && !body.reads && body.instructions * body.mostTrips > kWrittenOut)
+    return false;
   return !body.hasMany && body.instructions <= kLongest;
 }
 
@@ -135,7 +137,15 @@ static std::optional<unsigned> decide(llvm::Loop &loop, unsigned instructions,
   bool hasMany = llvm::any_of(loop, [&](const llvm::Loop *within) {
     return trips.getSmallConstantTripCount(within) > kCopies;
   });
-  LoopBody body{instructions, std::max(exact, inAllThreads), exact || inAllThreads, hasMany};
+  bool reads = llvm::any_of(loop.blocks(), [](const llvm::BasicBlock *block) {
+    return llvm::any_of(*block, [](const llvm::Instruction &i) { return i.mayReadFromMemory(); });
+  });
+  LoopBody body{.instructions = instructions,
+                .mostTrips = std::max(exact, inAllThreads),
+                .isCounted = exact || inAllThreads,
+                .isSeen = exact != 0,
+                .reads = reads,
+                .hasMany = hasMany};
   if (!body.isCounted)
     body.mostTrips = trips.getSmallConstantMaxTripCount(&loop);
   if (unsigned most = counting ? mostTripsOf(*counting) : 0; most && !body.isCounted)

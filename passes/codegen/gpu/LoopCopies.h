@@ -12,6 +12,9 @@
 //
 //   i = thread; do .. while ((i += 64) < 256)     ->     trip = 0; do .. while (++trip != 4)
 //
+// Where it sees the number of trips it writes out all of them, up to some hundred: of 128 products that are added up
+// 1,328 instructions. Where nothing is read, that would be under way meanwhile, it is not to (48 times eight zeros).
+//
 // A loop around such a one is then an innermost loop, too: four copies of sixteen trips, and four trips for what is left. So
 // is one around any loop whose trips ptxas sees, which it may write out: eight terms in each of four nodes of a sum were 56.
 #pragma once
@@ -24,6 +27,8 @@ struct LoopBody {
   unsigned instructions = 0;
   unsigned mostTrips = 0; // 0: not known
   bool isCounted = false; // the same number of trips in all threads, known here
+  bool isSeen = false;    // and to ptxas
+  bool reads = true;      // memory
   bool hasMany =
       false; // more than four trips of a loop within, written out: their loads are under way together
 };

@@ -134,8 +134,10 @@ private:
     registers.emplace(function, e, space, windowBytes());
     findPlaces();
     first = b.CreateNSWMul(number, e.i64(teams.rows));
-    here = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWSub(e.i64(count), first),
-                                   e.i64(teams.rows));
+    here = e.i64(teams.rows);
+    if (count % teams.rows != 0)
+      here =
+          b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWSub(e.i64(count), first), here);
     bool isRead = fill();
     isRead |= readValues();
     if (isRead)
@@ -323,8 +325,10 @@ private:
     bool isPart = teams.threads * teams.rows < function.launch.threads;
     if (isPart)
       e.openIf(b.CreateICmpSLT(function.thread, here));
-    Value last = b.CreateNSWSub(e.i64(count), e.i64(1));
-    openRow(local, b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, rowOf(local), last));
+    Value row = rowOf(local);
+    if (count % teams.rows != 0)
+      row = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, row, e.i64(count - 1));
+    openRow(local, row);
     useValues(local, [&](Node *node) { return values.isRead(node); });
     Value sums = b.CreateGEP(
         b.getInt8Ty(), space,

@@ -104,15 +104,18 @@ void CudaCode::findAliases(const std::vector<const DeviceText *> &images,
 
 // The kernel whose code this one's is: it takes as much.
 Result<const KernelEntry *> CudaCode::codeOf(const KernelEntry &kernel,
-                                             const LoadedProgram &program) const {
+                                             const KernelsByName &kernels) const {
   auto alias = aliases_.find(kernel.symbol);
   if (alias == aliases_.end())
     return &kernel;
-  for (const KernelEntry &other : program.kernels()) {
-    const KernelLaunch &own = launch(kernel.number), &others = launch(other.number);
-    if (other.symbol == alias->second && other.operands == kernel.operands &&
-        others.maps.size() == own.maps.size() && others.sharedBytes == own.sharedBytes)
-      return &other;
+  const KernelLaunch &own = launch(kernel.number);
+  auto [first, last] = kernels.equal_range(alias->second);
+  for (; first != last; ++first) {
+    const KernelEntry *other = first->second;
+    const KernelLaunch &others = launch(other->number);
+    if (other->operands == kernel.operands && others.maps.size() == own.maps.size() &&
+        others.sharedBytes == own.sharedBytes)
+      return other;
   }
   return invalidProgram("altered: kernel '" + kernel.symbol + "' has not the code of '" +
                         alias->second + "'");
@@ -121,6 +124,9 @@ Result<const KernelEntry *> CudaCode::codeOf(const KernelEntry &kernel,
 Status CudaCode::findFunctions(const LoadedProgram &program) {
   constexpr int kMostSharedBytes = 8; // attribute of a function
   const cuda::Driver &driver = backend_->driver();
+  KernelsByName kernels;
+  for (const KernelEntry &kernel : program.kernels())
+    kernels.emplace(kernel.symbol, &kernel);
   for (const KernelEntry &kernel : program.kernels()) {
     cuda::Function function = nullptr;
     if (kernel.library) { // the host computes it
@@ -129,7 +135,7 @@ Status CudaCode::findFunctions(const LoadedProgram &program) {
     }
     if (kernel.used && kernel.function)
       return {Code::Unimplemented, "kernel '" + kernel.symbol + "' runs on CPUs only"};
-    auto code = codeOf(kernel, program);
+    auto code = codeOf(kernel, kernels);
     if (!code.ok())
       return code.status();
     const std::string &symbol = (*code)->symbol;

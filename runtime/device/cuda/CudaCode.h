@@ -7,6 +7,8 @@
 #include "runtime/device/cuda/LibraryProduct.h"
 #include "runtime/program/Launches.h"
 #include <map>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace tessera::runtime {
@@ -38,7 +40,8 @@ private:
   Status openImage(const LoadedProgram &program);
   Status open(const DeviceText &image);
   void findAliases(const std::vector<const DeviceText *> &images, const std::string &architecture);
-  Result<const KernelEntry *> codeOf(const KernelEntry &kernel, const LoadedProgram &program) const;
+  using KernelsByName = std::unordered_multimap<std::string_view, const KernelEntry *>;
+  Result<const KernelEntry *> codeOf(const KernelEntry &kernel, const KernelsByName &kernels) const;
   Status findFunctions(const LoadedProgram &program);
   Status openProducts(const LoadedProgram &program);
 

@@ -35,6 +35,19 @@ TEST(LoopCopiesTest, FewTripsAreWrittenOut) {
   EXPECT_FALSE(copiesPay({.instructions = 35, .mostTrips = 4, .isCounted = true}));
 }
 
+// ptxas writes out all trips that it sees, up to some hundred: worth it where loads are under way together.
+TEST(LoopCopiesTest, ManyTripsThatReadNothingStayALoop) {
+  LoopBody zeros{.instructions = 8, .mostTrips = 48, .isCounted = true, .isSeen = true};
+  EXPECT_TRUE(copiesPay(zeros));
+  zeros.reads = false;
+  EXPECT_FALSE(copiesPay(zeros));
+  zeros.mostTrips = 16;
+  EXPECT_TRUE(copiesPay(zeros));
+  zeros.isSeen = false; // four copies
+  zeros.mostTrips = 48;
+  EXPECT_TRUE(copiesPay(zeros));
+}
+
 // A loop of each of 64 threads from its number on: `step` on, as long as it is below %bound.
 std::string loopOf(const std::string &bound, int step, const std::string &body = "") {
   llvm::LLVMContext context;
@@ -115,6 +128,27 @@ TEST(LoopCopiesTest, LoopsAroundThoseThatAreWrittenOutAreInnermost) {
   const std::string unknown = "  %bound = add i32 %data, 0\n";
   EXPECT_FALSE(isForbidden(loopOf(unknown, 64, around(2))));
   EXPECT_TRUE(isForbidden(loopOf(unknown, 64, around(8))));
+}
+
+// Zeros of one thread: as many as ptxas would write out, or what is read and written.
+TEST(LoopCopiesTest, WhatIsSeenAndReadFollowsFromTheLoop) {
+  auto zeros = [](const std::string &trips, const std::string &body) {
+    return loopOf("  %bound = add i32 %thread, 0\n", 64,
+                  "  br label %within\n"
+                  "within:\n  %j = phi i32 [ 0, %loop ], [ %after, %within ]\n" +
+                      body + "  %after = add i32 %j, 1\n  %more = icmp ult i32 %after, " + trips +
+                      "\n  br i1 %more, label %within, label %rest\nrest:\n");
+  };
+  const std::string stores = "  store <8 x float> zeroinitializer, ptr %x\n"
+                             "  store <16 x float> zeroinitializer, ptr %at\n";
+  auto forbidden = [&](const std::string &trips, const std::string &body) {
+    std::string text = zeros(trips, body);
+    return text.find("label %within, label %rest, !llvm.loop") != std::string::npos;
+  };
+  EXPECT_TRUE(forbidden("48", stores));
+  EXPECT_FALSE(forbidden("8", stores));
+  EXPECT_FALSE(forbidden("%data", stores));
+  EXPECT_FALSE(forbidden("48", stores + "  %v1 = load volatile float, ptr %at\n"));
 }
 
 // Each lane of a vector is an instruction.
