@@ -83,13 +83,16 @@ public:
     result.report = planJson(planned, *source.read);
     result.text = planText(planned, *source.read, wishes.all);
     result.decisions = std::move(planned.decisions);
-    ModuleOp annotated = planned.best->tried.annotated.get();
-    joinAlike(annotated, separate);
+    OwningOpRef<ModuleOp> annotated =
+        std::move(candidates[planned.best - candidates.data()].tried.annotated);
+    joinAlike(*annotated, separate);
     // What nobody needs any more takes a while to take apart, too.
-    runBoth([&] { result.program = printedAsRead(annotated); },
+    runBoth([&] { result.program = printedAsRead(*annotated); },
             [&] {
-              source.program.reset();
-              source.imported = {};
+              early.reset();
+              candidates.clear();
+              onMeshes.clear();
+              source = {};
             });
     return result;
   }

@@ -6,7 +6,7 @@ namespace tessera::fusion {
 
 KernelGroups::KernelGroups(const GraphFacts &nodes, const Limits &limits)
     : nodes(nodes), limits(limits), members(nodes.size()), kept(nodes.size()),
-      nodeSeen(nodes.size()) {}
+      nodeSeen(nodes.size()), isFar(nodes.size()) {}
 
 llvm::ArrayRef<int> KernelGroups::over(int array, uint32_t space) const {
   auto found = byArray.find({array, space});
@@ -105,7 +105,8 @@ bool KernelGroups::mayYield(int n, const Place &place, const Group &group) const
   return false;
 }
 
-// Whether the result of `group` depends on a user of n that is not in it.
+// Whether the result of `group` depends on a user of n that is not in it. Where more is computed of n than the budget
+// allows to look at, so it is of all that n is computed of: in a deep network that is nearly everything, and known at once.
 bool KernelGroups::otherUsersReach(int n, int group) {
   ++stamp;
   int steps = 0;
@@ -131,9 +132,12 @@ bool KernelGroups::otherUsersReach(int n, int group) {
   };
   readers(n);
   while (!work.empty()) {
-    if (++steps > limits.searchSteps)
+    int node = work.pop_back_val();
+    if (isFar[node] || ++steps > limits.searchSteps) {
+      isFar[n] = true;
       return true;
-    if (readers(work.pop_back_val()))
+    }
+    if (readers(node))
       return true;
   }
   return false;

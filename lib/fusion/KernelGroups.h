@@ -96,6 +96,7 @@ private:
   llvm::DenseMap<std::pair<int, uint32_t>, llvm::SmallVector<int, 2>> byArray;
   std::vector<int> nodeSeen, groupSeen; // marks of otherUsersReach
   int stamp = 0;
+  std::vector<bool> isFar; // of more nodes' ends than a search of otherUsersReach may see
 };
 
 } // namespace tessera::fusion

@@ -89,13 +89,17 @@ static void setIndex(Operation *op, int32_t index) {
 
 static int32_t indexOf(Operation *op) {
   int32_t index = -1;
-  op->getLoc()->walk([&](Location location) {
+  auto isIt = [&](Location location) {
     auto line = dyn_cast<FileLineColLoc>(location);
     if (!line || line.getColumn() != 0 || line.getFilename() != kOp)
-      return WalkResult::advance();
+      return false;
     index = int32_t(line.getLine());
-    return WalkResult::interrupt();
-  });
+    return true;
+  };
+  if (!isIt(op->getLoc())) // most are as they were set
+    op->getLoc()->walk([&](Location location) {
+      return isIt(location) ? WalkResult::interrupt() : WalkResult::advance();
+    });
   return index;
 }
 

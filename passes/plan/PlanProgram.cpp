@@ -34,8 +34,19 @@ Type elementTypeOf(Value value) {
   return type ? type.getElementType() : value.getType();
 }
 
-std::string lineOf(Location location) {
-  std::string text;
+} // namespace
+
+// Equal layers are at equal places, but for the numbers of their ops.
+const std::string &PlanProgram::lineOf(Location location) {
+  while (auto fused = dyn_cast<FusedLoc>(location)) {
+    if (fused.getLocations().size() != 1)
+      break;
+    location = fused.getLocations().front();
+  }
+  auto [known, isNew] = lines.try_emplace(location);
+  std::string &text = known->second;
+  if (!isNew)
+    return text;
   location->walk([&](Location inner) {
     if (auto line = dyn_cast<FileLineColLoc>(inner); line && text.empty())
       text = (line.getFilename().getValue() + ":" + Twine(line.getLine())).str();
@@ -44,15 +55,13 @@ std::string lineOf(Location location) {
   return text;
 }
 
-std::string nameOf(Location location) {
+static std::string nameOf(Location location) {
   if (auto name = dyn_cast<NameLoc>(location))
     return name.getName().str();
   return {};
 }
 
-Block *blockOf(Value value) { return value.getParentBlock(); }
-
-} // namespace
+static Block *blockOf(Value value) { return value.getParentBlock(); }
 
 PlanProgram::PlanProgram(ModuleOp module) : given(module), copy(module.clone()) {
   Builder builder(module.getContext());
@@ -132,6 +141,7 @@ double PlanProgram::timesOf(Block *block) {
 }
 
 void PlanProgram::describeOps() {
+  llvm::DenseMap<Type, std::string> types; // few
   for (size_t index = 0; index < program.ops.size(); ++index) {
     const PropagatedOp &op = program.graph.ops[index];
     OpFacts &facts = program.ops[index];
@@ -153,8 +163,12 @@ void PlanProgram::describeOps() {
       facts.operandTimes.push_back(value ? timesOf(blockOf(value)) : facts.times);
     }
     // Products run at the rate of what they multiply.
-    if (!operands.empty())
-      facts.elementType = textOf(elementTypeOf(operands[0]));
+    if (operands.empty())
+      continue;
+    auto [type, isNew] = types.try_emplace(elementTypeOf(operands[0]));
+    if (isNew)
+      type->second = textOf(type->first);
+    facts.elementType = type->second;
   }
 }
 

@@ -33,6 +33,8 @@ public:
 private:
   mlir::Operation *original(mlir::Operation *copy) const;
   void describeOps();
+  // "model.py:7"; "" where nothing says it.
+  const std::string &lineOf(mlir::Location location);
   void describeValues();
   void findDistantReads();
   void findArguments();
@@ -52,6 +54,7 @@ private:
   std::unique_ptr<ModuleGraph> graph;
   const sharding::Mesh *annotated = nullptr;
   std::vector<mlir::Operation *> originals; // by number
+  llvm::DenseMap<mlir::Location, std::string> lines;
   llvm::DenseMap<mlir::Block *, double> times;
   llvm::DenseMap<mlir::Block *, int32_t> blockNumbers;
   std::vector<int32_t> endOf;                       // of each op, the last one of its kernel

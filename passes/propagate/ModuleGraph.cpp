@@ -92,10 +92,15 @@ ModuleGraph::ModuleGraph(ModuleOp module) : meshes(module) {
 
 // Values and ops are large: they are not moved again and again while there come more.
 void ModuleGraph::reserve(func::FuncOp function) {
-  size_t ops = llvm::range_size(function.getBody().front());
-  size_t boundary = function.getNumArguments() + function.getNumResults();
-  graph.values.reserve(graph.values.size() + ops + boundary);
-  graph.ops.reserve(graph.ops.size() + ops + function.getNumResults());
+  size_t values = function.getNumArguments() + function.getNumResults();
+  size_t ops = function.getNumResults();
+  for (Operation &op :
+       function.getBody().front()) { // what has many results mostly has an edge for each
+    values += op.getNumResults();
+    ops += std::max(op.getNumResults(), 1u);
+  }
+  graph.values.reserve(graph.values.size() + values);
+  graph.ops.reserve(graph.ops.size() + ops);
 }
 
 int32_t ModuleGraph::newValue(Value value, Type type, TensorShardingAttr attr) {

@@ -22,6 +22,38 @@ TEST(FusionGraph, ExpensiveValuesAreComputedOnce) {
   EXPECT_EQ(plan.kernels.size(), 3u);
 }
 
+// 7, which 8 is a function of, and of which so many others are computed outside; 4, which both 5 and 7 are functions of;
+// and 1, which 2 is.
+static std::vector<Node> withFar(int others) {
+  auto function = [](int of, bool isExpensive) {
+    return compute(NodeKind::Pointwise, {{of, Use::Once}}, 1, 64, isExpensive);
+  };
+  std::vector<Node> nodes = {outside({}),     function(0, true),  function(1, true),
+                             outside({1}),    function(0, false), function(4, true),
+                             outside({4, 5}), function(4, true),  function(7, true),
+                             outside({7})};
+  for (int other = 0; other < others; ++other)
+    nodes.push_back(outside({int(nodes.size()) - 1}));
+  nodes.push_back(outside({2, 5, 8}));
+  return nodes;
+}
+
+static bool areTogether(const Plan &plan, int a, int b) {
+  return llvm::any_of(plan.kernels, [&](const Kernel &kernel) {
+    return llvm::is_contained(kernel.nodes, a) && llvm::is_contained(kernel.nodes, b);
+  });
+}
+
+TEST(FusionGraph, WhatIsFarOfAValueIsFarOfWhatThatIsComputedOf) {
+  Limits few;
+  few.searchSteps = 20;
+  Plan near = planKernels(withFar(10), few), far = planKernels(withFar(30), few);
+  EXPECT_TRUE(areTogether(near, 7, 8) && areTogether(near, 4, 5) && areTogether(near, 1, 2));
+  EXPECT_FALSE(areTogether(far, 7, 8)); // 30 others are too many to look at
+  EXPECT_FALSE(areTogether(far, 4, 5)); // as 7 is computed of 4
+  EXPECT_TRUE(areTogether(far, 1, 2));
+}
+
 // A product h; s, so many functions of it; h * s, of which somebody makes another array; h * s * that.
 static std::vector<Node> gated(int64_t elements, int functions) {
   auto pointwise = [&](std::vector<Edge> reads, bool expensive = false) {

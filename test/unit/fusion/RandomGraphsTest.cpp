@@ -112,6 +112,16 @@ TEST(RandomGraphs, AnyPlanCanRun) {
   }
 }
 
+TEST(RandomGraphs, AnyPlanOfShortSearchesCanRun) {
+  Limits few;
+  few.searchSteps = 2;
+  std::mt19937 random(11);
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<Node> nodes = randomGraph(random, /*isDense=*/true);
+    check(nodes, planKernels(nodes, few));
+  }
+}
+
 TEST(RandomGraphs, AnyPlanThatMakesValuesAgainCanRun) {
   auto countNodes = [](const Plan &plan) {
     size_t count = 0;
