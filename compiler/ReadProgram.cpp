@@ -12,6 +12,7 @@
 #include "compiler/source/TopologyFile.h"
 #include "dialects/tessera/Marks.h"
 #include "lib/cost/Topology.h"
+#include "lib/machines/Machines.h"
 #include "lib/target/GpuArchitectures.h"
 
 #include "mlir/AsmParser/AsmParser.h"
@@ -104,10 +105,12 @@ SourceProgram readProgram(llvm::StringRef text, const CompileOptions &options, M
     llvm::Expected<TopologyAttr> topology = parseTopologyFile(module->getLoc(), machine);
     if (!topology) {
       std::string wrong = oneLine(llvm::toString(topology.takeError()));
-      bool isWord = llvm::all_of(machine, [](char c) { return llvm::isAlnum(c) || c == '-'; });
-      result.error = isWord ? "error: '" + machine +
-                                  "' is neither the name of a machine nor what a topology file has"
-                            : "error: the topology file: " + wrong;
+      std::string machines = machines::orMachine(machine);
+      result.error = machines.empty() ? "error: the topology file: " + wrong
+                                      : "error: '" + machine +
+                                            "' is neither the name of a machine "
+                                            "nor what a topology file has" +
+                                            machines;
       return result;
     }
     if (!*topology) {
