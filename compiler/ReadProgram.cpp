@@ -71,6 +71,22 @@ static OwningOpRef<ModuleOp> parseWithNames(const llvm::SourceMgr &sources, MLIR
   return module;
 }
 
+// Device programs that --stop-after=memory left say what their kernels and memory were laid out for.
+// The command says it again, and may take another processor.
+static LogicalResult dropTarget(ModuleOp module, const CompileOptions &options) {
+  TargetAttr made = getTarget(module);
+  llvm::Expected<target::Choice> target = target::choose(options.target, options.targetCpu);
+  if (!target) { // refused where it is used
+    llvm::consumeError(target.takeError());
+    return success();
+  }
+  if (made && made.getName() != target->target)
+    return module.emitError() << "device programs for '" << made.getName()
+                              << "'; compile them with --target=" << made.getName();
+  setTarget(module, {});
+  return success();
+}
+
 SourceProgram readProgram(llvm::StringRef text, const CompileOptions &options, MLIRContext *context,
                           DiagnosticCollector &diagnostics, bool keepNames) {
   SourceProgram result;
@@ -95,7 +111,7 @@ SourceProgram readProgram(llvm::StringRef text, const CompileOptions &options, M
   bool isDone = holdsDevicePrograms(*module); // but for their code: no function is to be chosen
   if (!isDone)
     dropUncalled(*module, options.entry);
-  if (failed(refuseUnknownOps(*module)) ||
+  if ((isDone && failed(dropTarget(*module, options))) || failed(refuseUnknownOps(*module)) ||
       (!isDone && failed(selectEntry(*module, options.entry))) || failed(checkInput(*module)) ||
       (!isDone && failed(noteInputShapes(*module, options.inputShapes)))) {
     result.error = diagnostics.error("is not a program");
