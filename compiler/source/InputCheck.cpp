@@ -65,6 +65,13 @@ bool isPartsOfASum(stablehlo::ReduceWindowOp op) {
   return true;
 }
 
+// Collectives along mesh axes, in the place of those that name devices.
+bool isOfManualComputation(Operation *op) {
+  return isa<comm::AllReduceOp, comm::AllGatherOp, comm::ReduceScatterOp, comm::AllToAllOp,
+             comm::PermuteOp, comm::BroadcastOp, comm::AxisIndexOp>(op) &&
+         op->getParentOfType<sdy::ManualComputationOp>();
+}
+
 // Marks that kernels keep for the code generator. A loop's trips are for figures only.
 bool isOfKernel(Operation *op, NamedAttribute mark) {
   if (!op->getParentOfType<exec::KernelOp>())
@@ -127,6 +134,8 @@ private:
     if (devicePrograms && isa<func::FuncOp>(op))
       return op->emitError("a function beside device programs; they are compiled as they stand");
     if (devicePrograms && isa_and_nonnull<exec::ExecDialect>(op->getDialect()))
+      return success();
+    if (isOfManualComputation(op)) // as import leaves a program that plan found shardings for
       return success();
     if (isa_and_nonnull<comm::CommDialect, exec::ExecDialect>(op->getDialect()))
       return op->emitError() << "'" << op->getName()
