@@ -14,7 +14,6 @@ from typing import Any
 from . import _native
 from .errors import InvalidArgumentError
 
-
 MAX_DEVICES = 1 << 24  # of a program
 
 
