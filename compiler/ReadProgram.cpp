@@ -12,6 +12,7 @@
 #include "compiler/source/TopologyFile.h"
 #include "dialects/tessera/Marks.h"
 #include "lib/cost/Topology.h"
+#include "lib/machines/Machines.h"
 #include "lib/target/GpuArchitectures.h"
 
 #include "mlir/AsmParser/AsmParser.h"
@@ -70,6 +71,22 @@ static OwningOpRef<ModuleOp> parseWithNames(const llvm::SourceMgr &sources, MLIR
   return module;
 }
 
+// Device programs that --stop-after=memory left say what their kernels and memory were laid out for.
+// The command says it again, and may take another processor.
+static LogicalResult dropTarget(ModuleOp module, const CompileOptions &options) {
+  TargetAttr made = getTarget(module);
+  llvm::Expected<target::Choice> target = target::choose(options.target, options.targetCpu);
+  if (!target) { // refused where it is used
+    llvm::consumeError(target.takeError());
+    return success();
+  }
+  if (made && made.getName() != target->target)
+    return module.emitError() << "device programs for '" << made.getName()
+                              << "'; compile them with --target=" << made.getName();
+  setTarget(module, {});
+  return success();
+}
+
 SourceProgram readProgram(llvm::StringRef text, const CompileOptions &options, MLIRContext *context,
                           DiagnosticCollector &diagnostics, bool keepNames) {
   SourceProgram result;
@@ -94,7 +111,7 @@ SourceProgram readProgram(llvm::StringRef text, const CompileOptions &options, M
   bool isDone = holdsDevicePrograms(*module); // but for their code: no function is to be chosen
   if (!isDone)
     dropUncalled(*module, options.entry);
-  if (failed(refuseUnknownOps(*module)) ||
+  if ((isDone && failed(dropTarget(*module, options))) || failed(refuseUnknownOps(*module)) ||
       (!isDone && failed(selectEntry(*module, options.entry))) || failed(checkInput(*module)) ||
       (!isDone && failed(noteInputShapes(*module, options.inputShapes)))) {
     result.error = diagnostics.error("is not a program");
@@ -104,10 +121,12 @@ SourceProgram readProgram(llvm::StringRef text, const CompileOptions &options, M
     llvm::Expected<TopologyAttr> topology = parseTopologyFile(module->getLoc(), machine);
     if (!topology) {
       std::string wrong = oneLine(llvm::toString(topology.takeError()));
-      bool isWord = llvm::all_of(machine, [](char c) { return llvm::isAlnum(c) || c == '-'; });
-      result.error = isWord ? "error: '" + machine +
-                                  "' is neither the name of a machine nor what a topology file has"
-                            : "error: the topology file: " + wrong;
+      std::string machines = machines::orMachine(machine);
+      result.error = machines.empty() ? "error: the topology file: " + wrong
+                                      : "error: '" + machine +
+                                            "' is neither the name of a machine "
+                                            "nor what a topology file has" +
+                                            machines;
       return result;
     }
     if (!*topology) {

@@ -6,6 +6,7 @@
 #include "lib/target/X86Processors.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <optional>
@@ -44,6 +45,14 @@ void printDigest(const Request &line, llvm::StringRef digest,
     llvm::outs() << digest << "  " << line.output << "\n";
 }
 
+// Nobody wants a module to be replaced by its program: a name was typed twice.
+std::string refuseInPlace(const Request &line) {
+  for (const std::string &path : {line.output, line.reportFile, line.traceFile})
+    if (llvm::sys::fs::is_regular_file(path) && llvm::sys::fs::equivalent(path, line.program.input))
+      return path + ": is the module that is compiled; write to another file";
+  return "";
+}
+
 // The exit code.
 int compileProgram(int argc, const char *const *argv) {
   command::Arguments arguments(*command::findCommand("compile"), argc, argv);
@@ -59,6 +68,8 @@ int compileProgram(int argc, const char *const *argv) {
   std::optional<std::string> input = readFiles(line.program);
   if (!input)
     return 1;
+  if (std::string wrong = refuseInPlace(line); !wrong.empty())
+    return failCommand("error: " + wrong);
   files::OutputFile output, report, trace;
   std::string wrong = files::openTogether({{line.output.empty() ? "-" : line.output, &output},
                                            {line.reportFile, &report},

@@ -48,8 +48,10 @@ std::optional<std::string> readFiles(ProgramArguments &arguments) {
   } else if (input && !arguments.topologyFile.empty()) {
     if (auto topology = files::readWhole(arguments.topologyFile, wrong))
       arguments.options.topology = std::move(*topology);
-    else
+    else {
+      wrong += machines::orMachine(arguments.topologyFile);
       input.reset();
+    }
   }
   if (!input)
     failCommand("error: " + wrong);

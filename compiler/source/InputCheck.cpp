@@ -3,6 +3,10 @@
 #include "dialects/comm/CommOps.h"
 #include "dialects/exec/ExecOps.h"
 #include "dialects/sdy/SdyOps.h"
+#include "dialects/stablehlo/Combiner.h"
+#include "dialects/stablehlo/ShapeInference.h"
+#include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/tessera/SumMarks.h"
 #include "dialects/tessera/TesseraDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -38,6 +42,43 @@ int64_t saturatedBytes(RankedTensorType type) {
     bytes *= std::max<int64_t>(size, 1);
   }
   return empty ? 0 : bytes;
+}
+
+// A window of terms that lie beside each other, each in one window: what makes the parts of a sum.
+bool isPartsOfASum(stablehlo::ReduceWindowOp op) {
+  auto type = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
+  if (op->getNumOperands() != 2 || !type ||
+      stablehlo::combinerOf(op.getBody()) != sharding::ReductionKind::Sum)
+    return false;
+  auto areOnes = [](auto numbers) {
+    return !numbers || llvm::all_of(*numbers, [](int64_t n) { return n == 1; });
+  };
+  auto result = cast<RankedTensorType>(op->getResult(0).getType()).getShape();
+  ArrayRef<int64_t> window = op.getWindowDimensions();
+  auto padding = stablehlo::paddingOf(op.getPadding(), type.getRank());
+  if (op.getWindowStrides() != window || !areOnes(op.getBaseDilations()) ||
+      !areOnes(op.getWindowDilations()))
+    return false;
+  for (auto [dim, size] : llvm::enumerate(type.getShape()))
+    if (padding[2 * dim] || result[dim] != (size + window[dim] - 1) / window[dim])
+      return false;
+  return true;
+}
+
+// Collectives along mesh axes, in the place of those that name devices.
+bool isOfManualComputation(Operation *op) {
+  return isa<comm::AllReduceOp, comm::AllGatherOp, comm::ReduceScatterOp, comm::AllToAllOp,
+             comm::PermuteOp, comm::BroadcastOp, comm::AxisIndexOp>(op) &&
+         op->getParentOfType<sdy::ManualComputationOp>();
+}
+
+// Marks that kernels keep for the code generator. A loop's trips are for figures only.
+bool isOfKernel(Operation *op, NamedAttribute mark) {
+  if (!op->getParentOfType<exec::KernelOp>())
+    return false;
+  if (auto window = dyn_cast<stablehlo::ReduceWindowOp>(op))
+    return getSummed(op) > 0 && isPartsOfASum(window);
+  return isa<TripCountAttr>(mark.getValue()) || getSummed(op) > 0;
 }
 
 // Tables of devices have an entry for each.
@@ -94,6 +135,8 @@ private:
       return op->emitError("a function beside device programs; they are compiled as they stand");
     if (devicePrograms && isa_and_nonnull<exec::ExecDialect>(op->getDialect()))
       return success();
+    if (isOfManualComputation(op)) // as import leaves a program that plan found shardings for
+      return success();
     if (isa_and_nonnull<comm::CommDialect, exec::ExecDialect>(op->getDialect()))
       return op->emitError() << "'" << op->getName()
                              << "' is what a later phase of Tessera leaves; tessera compile begins "
@@ -108,7 +151,8 @@ private:
     if (!attributes)
       return success();
     for (NamedAttribute attribute : attributes)
-      if (isa_and_nonnull<TesseraDialect>(attribute.getNameDialect()))
+      if (isa_and_nonnull<TesseraDialect>(attribute.getNameDialect()) &&
+          !(devicePrograms && isOfKernel(op, attribute)))
         return op->emitError() << "attribute '" << attribute.getName().getValue()
                                << "' is one that phases of Tessera set; take it out";
     return success();

@@ -82,14 +82,23 @@ void setNumber(Operation *op, NumberedAfter after, int32_t number) {
 
 std::string printedAsRead(ModuleOp module) {
   AttrTypeReplacer notes;
-  notes.addReplacement([](FusedLoc location) -> std::optional<Attribute> {
-    if (isa_and_nonnull<ValueNameAttr, OpNumberAttr>(location.getMetadata()))
-      return location.getLocations().front();
-    return std::nullopt;
+  notes.addReplacement([](FusedLoc location) {
+    LocationAttr inner = location; // of what is numbered twice, below both
+    for (FusedLoc note = location;
+         note && isa_and_nonnull<ValueNameAttr, OpNumberAttr>(note.getMetadata());
+         note = dyn_cast<FusedLoc>(inner))
+      inner = note.getLocations().front();
+    return inner;
   });
   notes.recursivelyReplaceElementsIn(module, /*replaceAttrs=*/false, /*replaceLocs=*/true);
   setTopology(module, {});
   setSchedule(module, {});
+  // Of a module that import has rewritten; import says it again.
+  setTarget(module, {});
+  module.walk([](Operation *op) {
+    if (getTripCount(op))
+      setTripCount(op, std::nullopt);
+  });
   for (auto function : module.getOps<func::FuncOp>()) {
     sdy::SignatureAttributes signature(function);
     for (unsigned i = 0; i < function.getNumArguments(); ++i)

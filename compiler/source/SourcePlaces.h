@@ -30,7 +30,7 @@ void setNumber(mlir::Operation *op, NumberedAfter after, int32_t number);
 mlir::Location named(mlir::Location location, llvm::StringRef name);
 
 // The program's text with the locations that it had when it was read, and without what the command
-// line said of it.
+// line and import said of it: tessera compile takes it.
 std::string printedAsRead(mlir::ModuleOp module);
 
 } // namespace tessera

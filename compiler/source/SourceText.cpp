@@ -1,6 +1,7 @@
 #include "compiler/source/SourceText.h"
 
 #include "compiler/source/Nesting.h"
+#include "tessera/container.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -183,6 +184,10 @@ std::unique_ptr<llvm::MemoryBuffer> readableText(llvm::StringRef text, llvm::Str
                                                  std::string &wrong) {
   if (text.starts_with("ML\xefR")) // bytecode
     return llvm::MemoryBuffer::getMemBuffer(text, name, /*RequiresNullTerminator=*/false);
+  if (text.starts_with(llvm::StringRef(container::kMagic, sizeof(container::kMagic)))) {
+    wrong = (name + ": is a program that is compiled already: tessera run takes it").str();
+    return nullptr;
+  }
   wrong = refuseNestedText(text, name);
   if (wrong.empty())
     wrong = refuseTokens(text, name);

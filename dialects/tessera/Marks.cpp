@@ -209,7 +209,12 @@ void setScratchBytes(Operation *fused, int64_t bytes) {
 
 TargetAttr getTarget(ModuleOp module) { return module->getAttrOfType<TargetAttr>(kTarget); }
 
-void setTarget(ModuleOp module, TargetAttr target) { module->setDiscardableAttr(kTarget, target); }
+void setTarget(ModuleOp module, TargetAttr target) {
+  if (target)
+    module->setDiscardableAttr(kTarget, target);
+  else
+    module->removeDiscardableAttr(kTarget);
+}
 
 FailureOr<TargetAttr> ensureTarget(ModuleOp module, StringRef target, StringRef processors) {
   if (TargetAttr known = getTarget(module))

@@ -35,8 +35,8 @@ void setSchedule(mlir::ModuleOp module, const cost::ScheduleOptions &options);
 mlir::FailureOr<TargetAttr> ensureTarget(mlir::ModuleOp module,
                                          llvm::StringRef target = target::kDefaultTarget,
                                          llvm::StringRef processors = target::kDefaultProcessor);
-TargetAttr getTarget(mlir::ModuleOp module); // null where it says nothing
-void setTarget(mlir::ModuleOp module, TargetAttr target);
+TargetAttr getTarget(mlir::ModuleOp module);              // null where it says nothing
+void setTarget(mlir::ModuleOp module, TargetAttr target); // null takes it out
 
 // --- Signatures ---
 // The shape that the command line gives an argument; null where it gives none.

@@ -1,5 +1,8 @@
 #include "lib/machines/Machines.h"
 
+#include <algorithm>
+#include <cctype>
+
 namespace tessera::machines {
 namespace {
 
@@ -63,6 +66,15 @@ std::string_view topologyText(std::string_view nameOrText) {
     if (machine.name == nameOrText)
       return machine.text;
   return nameOrText;
+}
+
+std::string orMachine(std::string_view given) {
+  if (!std::ranges::all_of(given, [](unsigned char c) { return std::isalnum(c) || c == '-'; }))
+    return "";
+  std::string names;
+  for (const Machine &machine : kMachines)
+    names += (names.empty() ? "; machines are " : ", ") + std::string(machine.name);
+  return names;
 }
 
 } // namespace tessera::machines

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace tessera::machines {
@@ -19,5 +20,9 @@ std::string_view topologyText(std::string_view nameOrText);
 
 // Whether it is a machine's name; a file of that name is ./NAME.
 inline bool isName(std::string_view given) { return topologyText(given).data() != given.data(); }
+
+// What an error adds about a word that was meant as a machine's name, and is none: "; machines are
+// host, a100, .."; nothing about a path or a text.
+std::string orMachine(std::string_view given);
 
 } // namespace tessera::machines

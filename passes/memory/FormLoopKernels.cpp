@@ -224,9 +224,10 @@ struct FormLoopKernels : impl::FormLoopKernelsBase<FormLoopKernels> {
   void runOnOperation() override {
     if (isForGpu(getOperation()))
       return;
-    for (WhileOp loop : opsWithin<WhileOp>(getOperation())) // inner ones first
-      if (std::optional<fusion::LoopKernel> kernel = kernelOf(loop))
-        form(loop, *kernel);
+    for (auto func : getOperation().getOps<func::FuncOp>()) // kernels are there of device programs
+      for (WhileOp loop : opsWithin<WhileOp>(func))         // inner ones first
+        if (std::optional<fusion::LoopKernel> kernel = kernelOf(loop))
+          form(loop, *kernel);
   }
 };
 } // namespace

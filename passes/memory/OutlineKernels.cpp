@@ -78,7 +78,7 @@ struct OutlineKernels : impl::OutlineKernelsBase<OutlineKernels> {
     std::map<codegen::KernelKey, StringAttr> names;
     llvm::StringMap<int> counts;
     for (exec::FusedOp fused : opsWithin<exec::FusedOp>(module)) {
-      if (fused->getParentOfType<exec::FusedOp>())
+      if (fused->getParentOfType<exec::FusedOp>() || fused->getParentOfType<exec::KernelOp>())
         continue; // of a loop in one kernel
       StringAttr &name = names[keyOf(fused)];
       if (!name) {

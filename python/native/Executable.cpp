@@ -249,24 +249,29 @@ nb::list Executable::call(nb::args positional, nb::kwargs named) {
     return "; the program's inputs are " + names;
   };
   size_t given = positional.size(), byName = 0;
+  auto checkNames = [&] {
+    for (auto [key, value] : named) {
+      auto name = nb::cast<std::string>(key);
+      auto found = numbers_.find(name);
+      if (found == numbers_.end())
+        throw Error(TESSERA_NOT_FOUND, ("there is no input '" + name + "'" + expected()).c_str());
+      if (found->second < given)
+        throwInvalid("input '" + name + "' is given by number and by name");
+    }
+  };
   for (size_t i = given; i < inputs_.size(); ++i) {
     nb::object value = nb::borrow(PyDict_GetItemString(named.ptr(), inputs_[i].name.c_str()));
-    if (!value)
+    if (!value) {
+      checkNames(); // a name that is misspelt is the cause
       throw Error(TESSERA_NOT_FOUND,
                   ("no input '" + inputs_[i].name + "' is given" + expected()).c_str());
+    }
     all.append(value);
     ++byName;
   }
   if (byName == named.size())
     return execute(all, true);
-  for (auto [key, value] : named) {
-    auto name = nb::cast<std::string>(key);
-    auto found = numbers_.find(name);
-    if (found == numbers_.end())
-      throw Error(TESSERA_NOT_FOUND, ("there is no input '" + name + "'" + expected()).c_str());
-    if (found->second < given)
-      throwInvalid("input '" + name + "' is given by number and by name");
-  }
+  checkNames();
   throwInvalid("too many inputs" + expected());
 }
 

@@ -189,10 +189,14 @@ def convert(value: Any, dtype: np.dtype[Any], who: str) -> np.ndarray[Any, Any]:
     is_number = isinstance(value, (bool, int, float, complex, list, tuple))
     if not is_number:
         raise ArgumentTypeError(f"{who} is {array.dtype}, expected is {dtype}")
-    cast = array.astype(dtype)
-    same = np.array_equal(cast.astype(array.dtype), array, equal_nan=array.dtype.kind in "fc")
-    if array.dtype.kind in "fc" and dtype.kind not in "iub":
-        same = True  # rounded, as any number that is written down
+    kind = array.dtype.kind
+    same = kind not in "OSUMm" and (kind != "c" or dtype.kind == "c")
+    if same:
+        with np.errstate(all="ignore"):
+            cast = array.astype(dtype)
+            whole = dtype.kind in "iub" or "int" in dtype.name  # int4 is of no kind of NumPy's
+            # Others are rounded, as any number that is written down.
+            same = not whole or np.array_equal(cast.astype(array.dtype), array, equal_nan=kind in "fc")
     if not same:
         raise ArgumentTypeError(f"{who} is {value!r}, which is no {dtype}")
     return normal_bits(cast)

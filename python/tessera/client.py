@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import _native
-from .array import Array
+from .array import Array, convert
 from .dtypes import DTYPES, name_of
 from .errors import ArgumentTypeError
 from .program import Parameter, Program
@@ -53,6 +53,8 @@ class Client(_native.Client):
 
     def load(self, program: Program) -> Executable:
         """Makes a program ready to be executed."""
+        if not isinstance(program, Program):
+            raise ArgumentTypeError(f"{program!r} is no tessera.Program: tessera.compile and Program.load give one")
         return Executable(self, program)
 
     def __repr__(self) -> str:
@@ -105,7 +107,8 @@ def device_put(
         raise ArgumentTypeError(f"{like!r} is no sharding")
     element_type = name_of(expected)
     if host.dtype != DTYPES[element_type] and dtype is not None:
-        value = host.astype(DTYPES[element_type])
+        numbers = isinstance(value, (bool, int, float, complex, list, tuple))
+        value = convert(value, DTYPES[element_type], "the value") if numbers else host.astype(DTYPES[element_type])
     place = placement(sharding, element_type, tuple(host.shape), where.process if where.process_count > 1 else None)
     return _native.place(where, place, sharding, value)
 

@@ -33,7 +33,7 @@ def read_module(module: Any, name: str | None) -> tuple[bytes, str]:
     """(the module's text or bytecode, the name that messages use)."""
     if isinstance(module, (bytes, bytearray, memoryview)):
         return bytes(module), name or "<module>"
-    if isinstance(module, os.PathLike) or (isinstance(module, str) and "\n" not in module):
+    if isinstance(module, os.PathLike) or (isinstance(module, str) and module and "\n" not in module):
         path = pathlib.Path(module)
         return path.read_bytes(), name or str(path)
     if isinstance(module, str):

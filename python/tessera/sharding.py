@@ -6,12 +6,15 @@ import dataclasses
 import functools
 import itertools
 import math
+import operator
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import _native
 from .errors import InvalidArgumentError
+
+MAX_DEVICES = 1 << 24  # of a program
 
 
 class Mesh:
@@ -27,6 +30,11 @@ class Mesh:
 
     def __init__(self, axes: Mapping[str, int], devices: Sequence[int] | None = None) -> None:
         self.axes = dict(axes)
+        for name, size in self.axes.items():
+            if not isinstance(name, str) or operator.index(size) < 1:
+                raise InvalidArgumentError(f"a mesh axis has a name and a size from 1 on, not {name!r}: {size!r}")
+        if self.size > MAX_DEVICES:
+            raise InvalidArgumentError(f"a mesh of {self.size} devices: at most {MAX_DEVICES}")
         self.devices = tuple(range(self.size)) if devices is None else tuple(devices)
         if len(self.devices) != self.size:
             raise InvalidArgumentError(f"a mesh of {self.size} devices with {len(self.devices)} numbers")

@@ -1,9 +1,11 @@
 """Mistakes are exceptions of the class that Python uses for them, with what is expected, and where."""
 
+import functools
 import subprocess
 import sys
 
 import jax
+import ml_dtypes
 import numpy as np
 import pytest
 import tessera
@@ -38,6 +40,30 @@ def test_numbers_of_python_are_taken(client):
         executable(0.1, 0.5)
     with pytest.raises(TypeError, match="is no int32"):
         executable(0.1, 2**40)
+    with pytest.raises(TypeError, match="is no float32"):
+        executable(1j, 3)
+    with pytest.raises(TypeError, match="is no float32"):
+        executable(["1"], 3)
+    place = functools.partial(tessera.device_put, client=client)
+    with pytest.raises(TypeError, match=r"2\.5.* is no int4"):
+        place(2.5, dtype=ml_dtypes.int4)
+    with pytest.raises(TypeError, match="is no int8"):
+        place([1, 300], dtype=np.int8)
+    assert np.asarray(place(257, dtype=ml_dtypes.bfloat16)) == 256  # rounded
+    assert np.asarray(place(np.int32(300), dtype=np.int8)) == 44  # an array is converted
+
+
+def test_meshes():
+    for axes, message in (({"a": 0}, "size from 1 on"), ({3: 2}, "a name"), ({"a": 1 << 40}, "at most 16777216")):
+        with pytest.raises(ValueError, match=message):
+            tessera.Mesh(axes)
+
+
+def test_what_is_no_program(client):
+    with pytest.raises(TypeError, match="is no tessera.Program"):
+        client.load("step.tsr")
+    with pytest.raises(tessera.CompileError, match="no function @main"):
+        tessera.compile("")
 
 
 def test_names(client, layer):
@@ -47,6 +73,8 @@ def test_names(client, layer):
     np.testing.assert_array_equal(executable(w, x=x)[0], y)
     with pytest.raises(KeyError, match="^no input 'x' is given; the program's inputs are w, x$"):
         executable(w=w)
+    with pytest.raises(KeyError, match="no input 'X'; the program's inputs are w, x"):
+        executable(w=w, X=x)
     with pytest.raises(KeyError, match="no input 'weights'; the program's inputs are w, x"):
         executable(w=w, x=x, weights=w)
     with pytest.raises(ValueError, match="'w' is given by number and by name"):

@@ -148,7 +148,7 @@ Result<std::shared_ptr<const Links>> readTopology(const std::string &path,
   std::string wrong;
   auto text = files::readWhole(path, wrong);
   if (!text)
-    return cannotRead(path, wrong);
+    return cannotRead(path, wrong + machines::orMachine(path));
   auto links = parseTopology(*text, program);
   if (!links.ok())
     return invalidArgument(path + ": " + links.status().message());

@@ -40,6 +40,13 @@ TEST_F(MachinesTest, AllAreRead) {
   EXPECT_FALSE(machines::isName(""));
 }
 
+// An error names the machines where a word may have been meant as one.
+TEST_F(MachinesTest, AWordIsHelped) {
+  EXPECT_EQ(machines::orMachine("a101").find("; machines are host, a100, h100"), 0u);
+  EXPECT_EQ(machines::orMachine("./a101"), "");
+  EXPECT_EQ(machines::orMachine("pod.json"), "");
+}
+
 TEST_F(MachinesTest, TheDefaultIsHost) {
   cost::Topology host = read("host");
   host.about = "";
