@@ -11,6 +11,18 @@
 
 namespace tessera {
 
+std::string entryOf(mlir::ModuleOp module, llvm::StringRef asked) {
+  mlir::SymbolTable symbols(module);
+  auto function = symbols.lookup<mlir::func::FuncOp>(asked);
+  if (asked != "main" || (function && !function.isExternal()))
+    return asked.str();
+  llvm::SmallVector<mlir::func::FuncOp> entries;
+  for (auto other : module.getOps<mlir::func::FuncOp>())
+    if (other.isPublic() && !other.isExternal())
+      entries.push_back(other);
+  return entries.size() == 1 ? entries.front().getSymName().str() : asked.str();
+}
+
 void dropUncalled(mlir::ModuleOp module, llvm::StringRef entry) {
   mlir::SymbolTable symbols(module);
   llvm::SetVector<mlir::Operation *> called;

@@ -6,8 +6,13 @@
 #include "llvm/ADT/StringRef.h"
 
 #include <cstdint>
+#include <string>
 
 namespace tessera {
+
+// The function that is compiled where `asked` is asked for: without an @main the only public function
+// stands for it.
+std::string entryOf(mlir::ModuleOp module, llvm::StringRef asked);
 
 // Erases functions that `entry` doesn't call, directly or through others: they are none of the
 // program, and may be on meshes of other sizes or have ops that nobody knows.

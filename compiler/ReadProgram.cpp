@@ -109,10 +109,11 @@ SourceProgram readProgram(llvm::StringRef text, const CompileOptions &options, M
     return result;
   }
   bool isDone = holdsDevicePrograms(*module); // but for their code: no function is to be chosen
+  std::string entry = entryOf(*module, options.entry);
   if (!isDone)
-    dropUncalled(*module, options.entry);
+    dropUncalled(*module, entry);
   if ((isDone && failed(dropTarget(*module, options))) || failed(refuseUnknownOps(*module)) ||
-      (!isDone && failed(selectEntry(*module, options.entry))) || failed(checkInput(*module)) ||
+      (!isDone && failed(selectEntry(*module, entry))) || failed(checkInput(*module)) ||
       (!isDone && failed(noteInputShapes(*module, options.inputShapes)))) {
     result.error = diagnostics.error("is not a program");
     return result;

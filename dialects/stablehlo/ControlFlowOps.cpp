@@ -101,6 +101,7 @@ LogicalResult CompositeOp::verify() {
   return success();
 }
 
+// The specification's own examples have a body without arguments, which names the operands of the start.
 LogicalResult AsyncStartOp::verify() {
   Block &block = getBody().front();
   Operation *inner = block.empty() ? nullptr : &block.front();
@@ -110,8 +111,9 @@ LogicalResult AsyncStartOp::verify() {
            CollectiveBroadcastOp, SliceOp, DynamicSliceOp, DynamicUpdateSliceOp>(inner))
     return violates(*this, 2) << "body may hold a collective or a slice, not '" << inner->getName()
                               << "'";
-  if (!typesAgree(getOperandTypes(), block.getArgumentTypes()) ||
-      !llvm::equal(inner->getOperands(), block.getArguments()))
+  ValueRange given = block.getNumArguments() == 0 ? ValueRange(getOperands()) : block.getArguments();
+  if (!typesAgree(getOperandTypes(), given.getTypes()) ||
+      !llvm::equal(inner->getOperands(), given))
     return violates(*this, 3) << "body's operation must take the operands, in order";
   if (!typesAgree(TypeRange(getResult().getType().getTypes()), block.back().getOperandTypes()) ||
       !llvm::equal(inner->getResults(), block.back().getOperands()))

@@ -18,7 +18,7 @@ extern "C" {
 typedef struct tessera_compile_options {
   size_t struct_size; /* sizeof(tessera_compile_options): later versions add members at the end */
   const char *name;   /* the module's name in diagnostics; NULL: "<module>" */
-  const char *entry;  /* the function to compile; NULL: "main" */
+  const char *entry;  /* the function to compile; NULL: "main", or the only public one */
   const char *target; /* NULL: "cpu" */
   /* Contents of a topology file, or the name of a machine (docs/topology.md); NULL: the built-in default. */
   const char *topology;

@@ -181,6 +181,13 @@ LogicalResult decompose(CustomCallOp call) {
     call.erase();
     return success();
   }
+  // What programs for StableHLO's interpreter expect of their values.
+  if (target.starts_with("check.expect_") && call->getNumResults() == 0) {
+    call.emitWarning() << "@" << target
+                       << " is left out: a compiled program gives its results and compares none";
+    call.erase();
+    return success();
+  }
   StringRef function = functionOf(target);
   if (!function.empty() && call->getNumOperands() == 1 && call->getNumResults() == 1) {
     OpBuilder b(call);

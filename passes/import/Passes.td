@@ -67,7 +67,7 @@ def DecomposeCustomCalls : Pass<"tessera-decompose-custom-calls", "mlir::ModuleO
     %1 = chlo.erf %x : ..
     %2 = comm.transfer to host (%x) : ..
     ```
-    `ApproxTopK` becomes a sort and slices, which are exact. `annotate_device_placement` names a kind of memory; computations on another processor than the device's (JAX's `compute_on`) are refused. `InspectSharding`, which gives nothing, is dropped with a remark.
+    `ApproxTopK` becomes a sort and slices, which are exact. `annotate_device_placement` names a kind of memory; computations on another processor than the device's (JAX's `compute_on`) are refused. `InspectSharding`, which gives nothing, is dropped with a remark, and what programs for StableHLO's interpreter expect of their values (`check.expect_close`) with a warning.
   }];
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect", "::tessera::chlo::ChloDialect", "::tessera::comm::CommDialect"];
 }

@@ -225,27 +225,31 @@ Status ZipWriter::add(const std::string &name, std::string_view head, std::strin
 Status ZipWriter::finish() {
   uint64_t start = offset_, end64 = start + directory_.size();
   std::string tail = directory_;
-  put<uint32_t>(tail, kEnd64);
-  put<uint64_t>(tail, 44);
-  put<uint16_t>(tail, 45);
-  put<uint16_t>(tail, 45);
-  put<uint32_t>(tail, 0);
-  put<uint32_t>(tail, 0);
-  put<uint64_t>(tail, entries_);
-  put<uint64_t>(tail, entries_);
-  put<uint64_t>(tail, directory_.size());
-  put<uint64_t>(tail, start);
-  put<uint32_t>(tail, kLocator64);
-  put<uint32_t>(tail, 0);
-  put<uint64_t>(tail, end64);
-  put<uint32_t>(tail, 1);
+  // Numpy knows archives by their first bytes, and none that begins with an end record of 64 bits.
+  bool wide = entries_ > 0;
+  if (wide) {
+    put<uint32_t>(tail, kEnd64);
+    put<uint64_t>(tail, 44);
+    put<uint16_t>(tail, 45);
+    put<uint16_t>(tail, 45);
+    put<uint32_t>(tail, 0);
+    put<uint32_t>(tail, 0);
+    put<uint64_t>(tail, entries_);
+    put<uint64_t>(tail, entries_);
+    put<uint64_t>(tail, directory_.size());
+    put<uint64_t>(tail, start);
+    put<uint32_t>(tail, kLocator64);
+    put<uint32_t>(tail, 0);
+    put<uint64_t>(tail, end64);
+    put<uint32_t>(tail, 1);
+  }
   put<uint32_t>(tail, kEnd);
   put<uint32_t>(tail, 0); // disks
   uint16_t entries = static_cast<uint16_t>(std::min<uint64_t>(entries_, 0xffff));
   put<uint16_t>(tail, entries);
   put<uint16_t>(tail, entries);
   put<uint32_t>(tail, static_cast<uint32_t>(std::min<uint64_t>(directory_.size(), 0xffffffff)));
-  put<uint32_t>(tail, 0xffffffff);
+  put<uint32_t>(tail, wide ? 0xffffffff : 0);
   put<uint16_t>(tail, 0);
   return write(tail);
 }

@@ -81,6 +81,17 @@ func.func @inspected(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
+// Wrong would be: a program for StableHLO's interpreter is refused for what it expects of its values.
+// CHECK-LABEL: func.func @expected
+// CHECK-NEXT:    return %arg0
+func.func @expected(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-warning@+1 {{@check.expect_close is left out: a compiled program gives its results and compares none}}
+  stablehlo.custom_call @check.expect_close(%x, %y) {has_side_effect = true} : (tensor<4xf32>, tensor<4xf32>) -> ()
+  return %x : tensor<4xf32>
+}
+
+// -----
+
 // Where values are placed: by JAX's kinds of memory, and in XLA's own words.
 
 // CHECK-LABEL: func.func @placed

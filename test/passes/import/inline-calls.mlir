@@ -120,6 +120,22 @@ func.func @main(%x: tensor<4xf32>) -> (tensor<8xf32>, tensor<4xf32>) {
 
 // -----
 
+// A body without arguments names the operands themselves, as the specification's examples do.
+
+// CHECK-LABEL: func.func @main
+// CHECK:         %[[S:.*]] = stablehlo.slice %arg0 [0:2]
+// CHECK:         return %[[S]]
+func.func @main(%x: tensor<4xf32>) -> tensor<2xf32> {
+  %f = "stablehlo.async_start"(%x) ({
+    %g = stablehlo.slice %x [0:2] : (tensor<4xf32>) -> tensor<2xf32>
+    stablehlo.return %g : tensor<2xf32>
+  }) : (tensor<4xf32>) -> !stablehlo.future<tensor<2xf32>>
+  %d = "stablehlo.async_done"(%f) : (!stablehlo.future<tensor<2xf32>>) -> tensor<2xf32>
+  return %d : tensor<2xf32>
+}
+
+// -----
+
 // Wrong would be: a future that is returned is replaced by an array, which has another type.
 func.func @main(%x: tensor<4xf32>) -> !stablehlo.future<tensor<2xf32>> {
   %f = "stablehlo.async_start"(%x) ({

@@ -38,6 +38,16 @@ TEST(NpzTest, RoundTrip) {
   }
 }
 
+// What a program without results returns: numpy reads no archive that begins with a record of 64 bits.
+TEST(NpzTest, NoArrays) {
+  std::string path = temporaryFile("none.npz");
+  writeArchive(path, {});
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes(std::istreambuf_iterator<char>(file), {});
+  EXPECT_EQ(bytes, std::string("PK\5\6", 4) + std::string(18, '\0'));
+  EXPECT_TRUE(NpzReader::open(path).ok());
+}
+
 // As many arrays as members: each is found without a look at all others.
 TEST(NpzTest, ManyMembers) {
   constexpr int count = 20000;
