@@ -19,6 +19,18 @@ bool sameShape(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
          });
 }
 
+int64_t sizeOrBound(RankedTensorType type, int64_t dim) {
+  auto bounds = dyn_cast_or_null<TypeExtensionsAttr>(type.getEncoding());
+  return bounds && type.isDynamicDim(dim) ? bounds.getBounds()[dim] : type.getDimSize(dim);
+}
+
+bool withinBounds(ArrayRef<int64_t> sizes, RankedTensorType type) {
+  return llvm::all_of(llvm::enumerate(sizes), [&](auto size) {
+    int64_t most = sizeOrBound(type, size.index());
+    return ShapedType::isDynamic(most) || size.value() <= most; // no size is the least number
+  });
+}
+
 std::string shapeText(ArrayRef<int64_t> shape) {
   std::string text = "[";
   for (int64_t size : shape)
@@ -57,6 +69,9 @@ LogicalResult verifyResultShape(Operation *op, Type result, ArrayRef<int64_t> ex
   if (type && !sameShape(type.getShape(), expected))
     return violates(op, constraint) << "the result has shape " << shapeText(type.getShape())
                                     << ", expected " << shapeText(expected);
+  if (type && !withinBounds(expected, type))
+    return violates(op, constraint) << "the result " << type << " is bounded by less than "
+                                    << shapeText(expected);
   return success();
 }
 
@@ -64,9 +79,8 @@ LogicalResult verifySized(Operation *op, Type result) {
   auto type = dyn_cast<RankedTensorType>(result);
   if (!type || type.hasStaticShape())
     return success();
-  auto bounds = dyn_cast_or_null<TypeExtensionsAttr>(type.getEncoding());
-  for (auto [d, size] : llvm::enumerate(type.getShape()))
-    if (ShapedType::isDynamic(size) && (!bounds || ShapedType::isDynamic(bounds.getBounds()[d])))
+  for (int64_t d = 0; d < type.getRank(); ++d)
+    if (ShapedType::isDynamic(sizeOrBound(type, d)))
       return op->emitOpError() << "returns " << type << ", whose dimension " << d
                                << " has neither a size nor a bound";
   return success();
@@ -156,12 +170,14 @@ LogicalResult verifyReshape(Operation *op, RankedTensorType from, RankedTensorTy
 
 LogicalResult verifySameShape(Operation *op, StringRef what, Type type, StringRef name, Type like,
                               int constraint) {
-  ArrayRef<int64_t> a = cast<RankedTensorType>(type).getShape(),
-                    b = cast<RankedTensorType>(like).getShape();
-  if (sameShape(a, b))
-    return success();
-  return violates(op, constraint) << what << " has shape " << shapeText(a) << ", " << name << " "
-                                  << shapeText(b);
+  auto a = cast<RankedTensorType>(type), b = cast<RankedTensorType>(like);
+  if (!sameShape(a.getShape(), b.getShape()))
+    return violates(op, constraint) << what << " has shape " << shapeText(a.getShape()) << ", "
+                                    << name << " " << shapeText(b.getShape());
+  if (!withinBounds(a.getShape(), b) || !withinBounds(b.getShape(), a))
+    return violates(op, constraint) << what << " has type " << a << ", " << name << " " << b
+                                    << ", which is beyond a bound";
+  return success();
 }
 
 LogicalResult verifyQuantizedDim(Operation *op, Type operand, Type result, int64_t expected,

@@ -13,6 +13,10 @@ inline mlir::InFlightDiagnostic violates(mlir::Operation *op, int constraint) {
 
 bool sameSize(int64_t a, int64_t b);
 bool sameShape(llvm::ArrayRef<int64_t> a, llvm::ArrayRef<int64_t> b);
+/// A dimension's size, or what #stablehlo.bounds says that it is at most; else that of no size.
+int64_t sizeOrBound(mlir::RankedTensorType type, int64_t dim);
+/// Sizes of one rank with `type`'s that are known are no larger than its bounds.
+bool withinBounds(llvm::ArrayRef<int64_t> sizes, mlir::RankedTensorType type);
 
 /// Elements of one type, but for the parameters of quantized ones.
 bool elementsAgree(mlir::Type a, mlir::Type b);

@@ -214,10 +214,10 @@ LogicalResult SliceOp::verify() {
     return violates(*this, 2) << "needs start, limit and stride for each of " << rank
                               << " dimensions";
   for (size_t d = 0; d < rank; ++d) {
-    bool known = !ShapedType::isDynamic(from.getDimSize(d));
-    if (start[d] < 0 || start[d] > limit[d] || (known && limit[d] > from.getDimSize(d)))
+    int64_t most = sizeOrBound(from, d);
+    if (start[d] < 0 || start[d] > limit[d] || (!ShapedType::isDynamic(most) && limit[d] > most))
       return violates(*this, 3) << "takes [" << start[d] << ", " << limit[d] << ") of dimension "
-                                << d << ", which has " << from.getDimSize(d);
+                                << d << ", which has " << most;
     if (strides[d] <= 0)
       return violates(*this, 4) << "the stride of dimension " << d << " is " << strides[d];
   }

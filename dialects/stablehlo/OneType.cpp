@@ -17,7 +17,8 @@ bool typesAgree(Type a, Type b) {
     return true;
   auto x = dyn_cast<RankedTensorType>(a), y = dyn_cast<RankedTensorType>(b);
   return x && y && elementsAgree(x.getElementType(), y.getElementType()) &&
-         sameShape(x.getShape(), y.getShape());
+         sameShape(x.getShape(), y.getShape()) && withinBounds(x.getShape(), y) &&
+         withinBounds(y.getShape(), x);
 }
 
 bool typesAgree(TypeRange a, TypeRange b) {

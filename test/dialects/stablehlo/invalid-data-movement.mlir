@@ -198,3 +198,19 @@ func.func @f(%a: tensor<?x3xf32, #stablehlo.bounds<4, ?>>) -> tensor<3x?xf32, #s
   %0 = stablehlo.reshape %a : (tensor<?x3xf32, #stablehlo.bounds<4, ?>>) -> tensor<3x?xf32, #stablehlo.bounds<?, 4>>
   return %0 : tensor<3x?xf32, #stablehlo.bounds<?, 4>>
 }
+
+// -----
+
+func.func @f(%a: tensor<?x9xf32, #stablehlo.bounds<4, ?>>) {
+  // expected-error@+1 {{constraint C3: takes [1, 7) of dimension 0, which has 4}}
+  %0 = stablehlo.slice %a [1:7, 0:9] : (tensor<?x9xf32, #stablehlo.bounds<4, ?>>) -> tensor<6x9xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x3xf32>) {
+  // expected-error@+1 {{constraint C3: the result 'tensor<?x2xf32, #stablehlo.bounds<1, ?>>' is bounded by less than [3, 2]}}
+  %0 = stablehlo.transpose %a, dims = [1, 0] : (tensor<2x3xf32>) -> tensor<?x2xf32, #stablehlo.bounds<1, ?>>
+  return
+}

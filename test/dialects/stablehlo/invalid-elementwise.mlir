@@ -115,3 +115,20 @@ func.func @f(%a: tensor<?x3xf32, #stablehlo.bounds<4>>) {
   %0 = stablehlo.abs %a : tensor<?x3xf32, #stablehlo.bounds<4>>
   return
 }
+
+// -----
+
+// Wrong would be: what has at most one element is taken for something that has two.
+func.func @f(%a: tensor<?x3xf32, #stablehlo.bounds<1, ?>>) {
+  // expected-error@+1 {{constraint C1: operands and result must have one type}}
+  %0 = "stablehlo.tanh"(%a) : (tensor<?x3xf32, #stablehlo.bounds<1, ?>>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<?xf32, #stablehlo.bounds<1>>) {
+  // expected-error@+1 {{constraint C1: an operand or the result has type 'tensor<2xi1>', the first operand 'tensor<?xf32, #stablehlo.bounds<1>>', which is beyond a bound}}
+  %0 = "stablehlo.is_finite"(%a) : (tensor<?xf32, #stablehlo.bounds<1>>) -> tensor<2xi1>
+  return
+}
