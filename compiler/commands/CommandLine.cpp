@@ -45,9 +45,11 @@ void printDigest(const Request &line, llvm::StringRef digest,
     llvm::outs() << digest << "  " << line.output << "\n";
 }
 
-// Nobody wants a module to be replaced by its program: a name was typed twice.
+// Nobody wants a module to be replaced by its program: a name was typed twice. A phase may work in place.
 std::string refuseInPlace(const Request &line) {
-  for (const std::string &path : {line.output, line.reportFile, line.traceFile})
+  bool isProgram = line.program.options.stopAfter.empty();
+  for (const std::string &path :
+       {isProgram ? line.output : std::string(), line.reportFile, line.traceFile})
     if (llvm::sys::fs::is_regular_file(path) && llvm::sys::fs::equivalent(path, line.program.input))
       return path + ": is the module that is compiled; write to another file";
   return "";

@@ -10,6 +10,10 @@
 // RUN: not tessera compile %t.tsr -o %t.again.tsr 2>&1 | FileCheck %s --check-prefix=PROGRAM
 // RUN: not tessera explain %t.tsr 2>&1 | FileCheck %s --check-prefix=PROGRAM
 // PROGRAM: error: {{.*}}.tsr: is a program that is compiled already: tessera run takes it
+// What a phase leaves may take the place of what it was given.
+// RUN: tessera compile %t.mlir -o %t.mlir --stop-after=propagate
+// RUN: FileCheck %s --check-prefix=PHASE < %t.mlir
+// PHASE: func.func @main
 func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
   return %x : tensor<2xf32>
 }
