@@ -1,5 +1,7 @@
 // The text form of dot_general's and convolution's dimension numbers, precisions and windows.
+#include "dialects/stablehlo/Constraints.h"
 #include "dialects/stablehlo/StablehloAssembly.h"
+#include "llvm/ADT/SmallSet.h"
 
 using namespace mlir;
 
@@ -174,7 +176,68 @@ ParseResult parseConvolutionDimensions(AsmParser &parser, ConvDimensionNumbersAt
   return success();
 }
 
+static const StringRef rawDims[] = {"input_batch_dimension",          "input_feature_dimension",
+                                    "kernel_input_feature_dimension", "kernel_output_feature_dimension",
+                                    "output_batch_dimension",         "output_feature_dimension"},
+                       rawLists[] = {"input_spatial_dimensions", "kernel_spatial_dimensions",
+                                     "output_spatial_dimensions"};
+
+// `raw input_batch_dimension = 0, .., input_spatial_dimensions = [1, 2], ..` after the word: in any
+// order, each at most once, all optional.
+ParseResult parseRawConvolutionDimensions(AsmParser &parser, ConvDimensionNumbersAttr &dims) {
+  int64_t n[std::size(rawDims)] = {};
+  SmallVector<int64_t> l[std::size(rawLists)];
+  llvm::SmallSet<StringRef, 16> seen;
+  auto parseField = [&]() -> ParseResult {
+    SMLoc at = parser.getCurrentLocation();
+    StringRef name;
+    if (parser.parseKeyword(&name) || parser.parseEqual())
+      return failure();
+    if (!seen.insert(name).second)
+      return parser.emitError(at) << "'" << name << "' is given twice";
+    if (auto *dim = llvm::find(rawDims, name); dim != std::end(rawDims))
+      return parser.parseInteger(n[dim - rawDims]);
+    if (auto *list = llvm::find(rawLists, name); list != std::end(rawLists))
+      return parseDims(parser, l[list - rawLists]);
+    return parser.emitError(at) << "unknown field '" << name << "'";
+  };
+  if (parser.parseCommaSeparatedList(parseField))
+    return failure();
+  dims = ConvDimensionNumbersAttr::get(parser.getContext(), n[0], n[1], l[0], n[2], n[3], l[1],
+                                       n[4], n[5], l[2]);
+  return success();
+}
+
+// Roles are written at their places, where each has one: no more than some tens.
+static bool havePlaces(int64_t first, int64_t second, ArrayRef<int64_t> spatial) {
+  SmallVector<int64_t> dims{first, second};
+  llvm::append_range(dims, spatial);
+  return isUnique(dims) && llvm::all_of(dims, [](int64_t d) { return d >= 0 && d < 64; });
+}
+
+static void printRaw(AsmPrinter &printer, ConvDimensionNumbersAttr dims) {
+  int64_t n[] = {dims.getInputBatchDimension(),         dims.getInputFeatureDimension(),
+                 dims.getKernelInputFeatureDimension(), dims.getKernelOutputFeatureDimension(),
+                 dims.getOutputBatchDimension(),        dims.getOutputFeatureDimension()};
+  ArrayRef<int64_t> l[] = {dims.getInputSpatialDimensions(), dims.getKernelSpatialDimensions(),
+                           dims.getOutputSpatialDimensions()};
+  printer << "raw ";
+  for (auto [name, dim] : llvm::zip(rawDims, n))
+    printer << name << " = " << dim << ", ";
+  llvm::interleaveComma(llvm::zip(rawLists, l), printer, [&](auto field) {
+    printer << std::get<0>(field) << " = ";
+    printDims(printer, std::get<1>(field));
+  });
+}
+
 void printConvolutionDimensions(AsmPrinter &printer, ConvDimensionNumbersAttr dims) {
+  if (!havePlaces(dims.getInputBatchDimension(), dims.getInputFeatureDimension(),
+                  dims.getInputSpatialDimensions()) ||
+      !havePlaces(dims.getKernelInputFeatureDimension(), dims.getKernelOutputFeatureDimension(),
+                  dims.getKernelSpatialDimensions()) ||
+      !havePlaces(dims.getOutputBatchDimension(), dims.getOutputFeatureDimension(),
+                  dims.getOutputSpatialDimensions()))
+    return printRaw(printer, dims);
   printRoles(printer, 'b', 'f', dims.getInputBatchDimension(), dims.getInputFeatureDimension(),
              dims.getInputSpatialDimensions());
   printer << "x";

@@ -106,8 +106,10 @@ void printPrecisionAndAlgorithm(OpAsmPrinter &printer, Operation *, ArrayAttr pr
 ParseResult parsePrecisionList(OpAsmParser &parser, ArrayAttr &precision);
 void printPrecisionList(OpAsmPrinter &printer, Operation *, ArrayAttr precision);
 
-// `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`, `stride = [1, 1], pad = [[0, 0], [0, 0]], ..`.
+// `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`, or after the word `raw` each dimension by its name:
+// `input_batch_dimension = 0, ..`, as what has no such form is printed. `stride = [1, 1], pad = [[0, 0], [0, 0]], ..`.
 ParseResult parseConvolutionDimensions(mlir::AsmParser &parser, ConvDimensionNumbersAttr &dims);
+ParseResult parseRawConvolutionDimensions(mlir::AsmParser &parser, ConvDimensionNumbersAttr &dims);
 void printConvolutionDimensions(mlir::AsmPrinter &printer, ConvDimensionNumbersAttr dims);
 inline void printConvolutionDimensions(OpAsmPrinter &printer, Operation *,
                                        ConvDimensionNumbersAttr dims) {

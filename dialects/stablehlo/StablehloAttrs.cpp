@@ -125,9 +125,12 @@ void ScatterDimensionNumbersAttr::print(AsmPrinter &printer) const {
 
 Attribute ConvDimensionNumbersAttr::parse(AsmParser &parser, Type) {
   ConvDimensionNumbersAttr dims;
-  if (parser.parseLess() || parseConvolutionDimensions(parser, dims) || parser.parseGreater())
+  if (parser.parseLess())
     return {};
-  return dims;
+  bool isRaw = succeeded(parser.parseOptionalKeyword("raw"));
+  if (isRaw ? parseRawConvolutionDimensions(parser, dims) : parseConvolutionDimensions(parser, dims))
+    return {};
+  return parser.parseGreater() ? Attribute() : dims;
 }
 
 void ConvDimensionNumbersAttr::print(AsmPrinter &printer) const {

@@ -234,6 +234,10 @@ def contractions():
     yield op("stablehlo.convolution", [t("f32", 4, 8), t("f32", 8, 16)], t("f32", 4, 16), "dimension_numbers = #stablehlo.conv<[b, f]x[i, o]->[b, f]>, feature_group_count = 1 : i64, batch_group_count = 1 : i64")
     yield op("stablehlo.convolution", [t(QUANT, 1, 8, 8, 4), t("!quant.uniform<i8:f32:3, {1.000000e-01,2.000000e-01}>", 3, 3, 4, 2)], t("!quant.uniform<i32:f32:3, {2.000000e-01,4.000000e-01}>", 1, 6, 6, 2),
              "dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>, feature_group_count = 1 : i64, batch_group_count = 1 : i64")
+    raw = ("input_batch_dimension = 0, input_feature_dimension = 2, input_spatial_dimensions = [1], kernel_input_feature_dimension = 1, kernel_output_feature_dimension = 2, "
+           "kernel_spatial_dimensions = [0], output_feature_dimension = 1, output_spatial_dimensions = [2]")
+    yield op("stablehlo.convolution", [t("f32", 2, 8, 4), t("f32", 3, 4, 16)], t("f32", 2, 16, 6),
+             f"dimension_numbers = #stablehlo.conv<raw {raw}>, feature_group_count = 1 : i64, batch_group_count = 1 : i64")
     yield op("stablehlo.einsum", [t("f32", 2, 3), t("f32", 3, 4)], t("f32", 2, 4), 'einsum_config = "ab,bc->ac"')
     yield op("stablehlo.unary_einsum", [t("f32", 2, 3)], t("f32", 2), 'einsum_config = "ab->a"')
 

@@ -65,6 +65,26 @@ func.func @f(%arg0: tensor<1x8x8x3xf32>, %arg1: tensor<3x3x3x16xf32>, %arg2: ten
 
 // -----
 
+// Dimension numbers by name, as the specification's own example has them.
+// CHECK: dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]
+func.func @f(%arg0: tensor<1x8x8x3xf32>, %arg1: tensor<3x3x3x16xf32>) {
+  %0 = "stablehlo.convolution"(%arg0, %arg1) <{batch_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<raw
+    output_spatial_dimensions = [1, 2], input_feature_dimension = 3, input_spatial_dimensions = [1, 2],
+    kernel_input_feature_dimension = 2, kernel_output_feature_dimension = 3, kernel_spatial_dimensions = [0, 1],
+    output_feature_dimension = 3>, feature_group_count = 1 : i64}> : (tensor<1x8x8x3xf32>, tensor<3x3x3x16xf32>) -> tensor<1x6x6x16xf32>
+  return
+}
+
+// -----
+
+// Wrong would be: roles are written at places that are none.
+// CHECK: #stablehlo.conv<raw input_batch_dimension = -1, input_feature_dimension = 0, kernel_input_feature_dimension = 0, kernel_output_feature_dimension = 0, output_batch_dimension = 0, output_feature_dimension = 0, input_spatial_dimensions = [], kernel_spatial_dimensions = [9000000000], output_spatial_dimensions = []>
+func.func @f() attributes {dims = #stablehlo.conv<raw input_batch_dimension = -1, kernel_spatial_dimensions = [9000000000]>} {
+  return
+}
+
+// -----
+
 // CHECK: stablehlo.einsum %{{.*}}, %{{.*}}, config = "ij,jk->ik" : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x2xf32>
 func.func @f(%arg0: tensor<2x3xf32>, %arg1: tensor<3x2xf32>) {
   %0 = stablehlo.einsum %arg0, %arg1, config = "ij,jk->ik" : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x2xf32>

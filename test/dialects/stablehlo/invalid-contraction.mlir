@@ -168,3 +168,27 @@ func.func @f(%a: tensor<2x3xf32>, %b: tensor<3x4xf32>) {
   %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0], algorithm = <lhs_precision_type = f8E8M0FNU, rhs_precision_type = f8E5M2, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false> : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
   return
 }
+
+// -----
+
+func.func @f(%a: tensor<1x8x8x3xf32>, %b: tensor<3x3x3x16xf32>) {
+  // expected-error@+1 {{constraint C13: }}
+  %0 = "stablehlo.convolution"(%a, %b) <{batch_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<raw input_spatial_dimensions = [0, 1], input_feature_dimension = 3, kernel_input_feature_dimension = 2, kernel_output_feature_dimension = 3, kernel_spatial_dimensions = [0, 1], output_spatial_dimensions = [1, 2], output_feature_dimension = 3>, feature_group_count = 1 : i64}> : (tensor<1x8x8x3xf32>, tensor<3x3x3x16xf32>) -> tensor<1x6x6x16xf32>
+  return
+}
+
+// -----
+
+func.func @f() attributes {
+  // expected-error@+1 {{unknown field 'input_dimension'}}
+  dims = #stablehlo.conv<raw input_dimension = 1>} {
+  return
+}
+
+// -----
+
+func.func @f() attributes {
+  // expected-error@+1 {{'input_batch_dimension' is given twice}}
+  dims = #stablehlo.conv<raw input_batch_dimension = 1, input_batch_dimension = 2>} {
+  return
+}
