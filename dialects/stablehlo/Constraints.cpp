@@ -70,8 +70,8 @@ LogicalResult verifyResultShape(Operation *op, Type result, ArrayRef<int64_t> ex
     return violates(op, constraint) << "the result has shape " << shapeText(type.getShape())
                                     << ", expected " << shapeText(expected);
   if (type && !withinBounds(expected, type))
-    return violates(op, constraint) << "the result " << type << " is bounded by less than "
-                                    << shapeText(expected);
+    return violates(op, constraint)
+           << "the result " << type << " is bounded by less than " << shapeText(expected);
   return success();
 }
 
@@ -175,8 +175,8 @@ LogicalResult verifySameShape(Operation *op, StringRef what, Type type, StringRe
     return violates(op, constraint) << what << " has shape " << shapeText(a.getShape()) << ", "
                                     << name << " " << shapeText(b.getShape());
   if (!withinBounds(a.getShape(), b) || !withinBounds(b.getShape(), a))
-    return violates(op, constraint) << what << " has type " << a << ", " << name << " " << b
-                                    << ", which is beyond a bound";
+    return violates(op, constraint)
+           << what << " has type " << a << ", " << name << " " << b << ", which is beyond a bound";
   return success();
 }
 

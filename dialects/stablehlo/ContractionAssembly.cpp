@@ -176,9 +176,12 @@ ParseResult parseConvolutionDimensions(AsmParser &parser, ConvDimensionNumbersAt
   return success();
 }
 
-static const StringRef rawDims[] = {"input_batch_dimension",          "input_feature_dimension",
-                                    "kernel_input_feature_dimension", "kernel_output_feature_dimension",
-                                    "output_batch_dimension",         "output_feature_dimension"},
+static const StringRef rawDims[] = {"input_batch_dimension",
+                                    "input_feature_dimension",
+                                    "kernel_input_feature_dimension",
+                                    "kernel_output_feature_dimension",
+                                    "output_batch_dimension",
+                                    "output_feature_dimension"},
                        rawLists[] = {"input_spatial_dimensions", "kernel_spatial_dimensions",
                                      "output_spatial_dimensions"};
 

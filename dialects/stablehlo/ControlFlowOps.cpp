@@ -111,9 +111,9 @@ LogicalResult AsyncStartOp::verify() {
            CollectiveBroadcastOp, SliceOp, DynamicSliceOp, DynamicUpdateSliceOp>(inner))
     return violates(*this, 2) << "body may hold a collective or a slice, not '" << inner->getName()
                               << "'";
-  ValueRange given = block.getNumArguments() == 0 ? ValueRange(getOperands()) : block.getArguments();
-  if (!typesAgree(getOperandTypes(), given.getTypes()) ||
-      !llvm::equal(inner->getOperands(), given))
+  ValueRange given =
+      block.getNumArguments() == 0 ? ValueRange(getOperands()) : block.getArguments();
+  if (!typesAgree(getOperandTypes(), given.getTypes()) || !llvm::equal(inner->getOperands(), given))
     return violates(*this, 3) << "body's operation must take the operands, in order";
   if (!typesAgree(TypeRange(getResult().getType().getTypes()), block.back().getOperandTypes()) ||
       !llvm::equal(inner->getResults(), block.back().getOperands()))

@@ -128,7 +128,8 @@ Attribute ConvDimensionNumbersAttr::parse(AsmParser &parser, Type) {
   if (parser.parseLess())
     return {};
   bool isRaw = succeeded(parser.parseOptionalKeyword("raw"));
-  if (isRaw ? parseRawConvolutionDimensions(parser, dims) : parseConvolutionDimensions(parser, dims))
+  if (isRaw ? parseRawConvolutionDimensions(parser, dims)
+            : parseConvolutionDimensions(parser, dims))
     return {};
   return parser.parseGreater() ? Attribute() : dims;
 }

@@ -205,7 +205,7 @@ def TypeExtensionsAttr : Stablehlo_Attr<"TypeExtensions", "bounds"> {
 def MeshAxisAttr : Stablehlo_Attr<"MeshAxis", "mesh_axis"> {
   let summary = "An axis of a mesh: its name and size";
   let parameters = (ins StringRefParameter<>:$name, "int64_t":$size);
-  let assemblyFormat = "`<` `name` `=` $name `,` `size` `=` $size `>`";
+  let assemblyFormat = "`<` struct(params) `>`";
 }
 def MeshAttr : Stablehlo_Attr<"Mesh", "mesh"> {
   let summary = "A grid of devices with named axes; device_ids says which device is where, where it is not in row-major order";
@@ -221,12 +221,12 @@ def SubAxisInfoAttr : Stablehlo_Attr<"SubAxisInfo", "sub_axis_info"> {
 def AxisRefAttr : Stablehlo_Attr<"AxisRef", "axis_ref"> {
   let summary = "An axis, or a part of one";
   let parameters = (ins StringRefParameter<>:$name, OptionalParameter<"SubAxisInfoAttr">:$sub_axis_info);
-  let assemblyFormat = "`<` `name` `=` $name (`,` `sub_axis_info` `=` $sub_axis_info^)? `>`";
+  let assemblyFormat = "`<` struct(params) `>`";
 }
 def ReplicaGroupMeshAxesAttr : Stablehlo_Attr<"ReplicaGroupMeshAxes", "replica_group_mesh_axes"> {
   let summary = "Groups of the devices that differ along these axes only";
   let parameters = (ins "::mlir::Attribute":$mesh, "::mlir::ArrayAttr":$axes);
-  let assemblyFormat = "`<` `mesh` `=` $mesh `,` `axes` `=` $axes `>`";
+  let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
 def ReplicaGroups : Attr<CPred<"::tessera::stablehlo::isReplicaGroups($_self)">,

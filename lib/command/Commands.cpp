@@ -7,7 +7,8 @@ namespace {
 constexpr std::string_view kPhases =
     "import|propagate|reshard|localize|communicate|fuse|order|memory|codegen|package";
 
-constexpr Option kEntry{"--entry", "NAME", "the function to take; without it main, or the only public one"};
+constexpr Option kEntry{"--entry", "NAME",
+                        "the function to take; without it main, or the only public one"};
 constexpr Option kInputShapes{"--input-shapes", "LIST",
                               "shapes of arguments that have dynamic ones: in0:8x128xf32,in1:4"};
 constexpr Option kMachine{

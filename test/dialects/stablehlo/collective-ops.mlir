@@ -101,3 +101,13 @@ func.func @f(%arg0: tensor<4xf32>) {
   }) : (tensor<4xf32>) -> tensor<2xf32>
   return
 }
+
+// -----
+
+// The fields of axes come in any order.
+// CHECK: mesh = #stablehlo.mesh<axes=[<name = "x", size = 4>]>, axes = [#stablehlo.axis_ref<name = "x", sub_axis_info = (1)2>]>
+func.func @f(%arg0: tensor<4xf32>) {
+  %0 = "stablehlo.all_gather"(%arg0) <{all_gather_dim = 0 : i64, replica_groups = #stablehlo.replica_group_mesh_axes<
+    axes = [#stablehlo.axis_ref<sub_axis_info = (1)2, name = "x">], mesh = #stablehlo.mesh<axes = [#stablehlo.mesh_axis<size = 4, name = "x">]>>}> : (tensor<4xf32>) -> tensor<8xf32>
+  return
+}
