@@ -7,35 +7,43 @@
 namespace tessera::cost {
 namespace {
 
-// All sums of a step, and what is under way.
+// All sums of a step, and what devices have still to carry out of what was read.
 struct State {
-  StepTime sums; // `seconds` is the device's clock
-  LinkTimes links;
-  std::map<int64_t, double> underWay; // by site: when it is done
-  double last = 0;                    // that anything is
+  CorePool pool;
+  StepTime sums; // but for `seconds` and `exposed`, which follow from the clock
+  std::vector<Passage> ahead;
 
-  bool isAtRest() const { return underWay.empty() && last <= sums.seconds; }
+  StepTime timed() const {
+    StepTime all = sums;
+    all.seconds = pool.mean();
+    all.exposed = std::max(0.0, all.seconds - all.compute - all.overhead);
+    return all;
+  }
 };
 
 // What `trips` times the difference between two sums adds.
 void add(StepTime &sums, const StepTime &from, const StepTime &to, double trips) {
-  for (double StepTime::*sum : {&StepTime::seconds, &StepTime::compute, &StepTime::communication,
-                                &StepTime::exposed, &StepTime::overhead, &StepTime::flops})
+  for (double StepTime::*sum :
+       {&StepTime::compute, &StepTime::communication, &StepTime::overhead, &StepTime::flops})
     sums.*sum += trips * (to.*sum - from.*sum);
   for (size_t kind = 0; kind < kComputeKinds; ++kind)
     sums.byKind[kind] += trips * (to.byKind[kind] - from.byKind[kind]);
 }
 
 class Simulator {
+  static constexpr uint32_t kNowhere = ~0u;
+
 public:
-  Simulator(const Blocks &blocks, size_t mostEvents) : blocks(blocks), mostEvents(mostEvents) {}
+  Simulator(const Blocks &blocks, size_t mostEvents, const CorePool &pool)
+      : blocks(blocks), mostEvents(mostEvents), atFirst{pool, {}, {}}, state(atFirst) {}
 
   Prediction run() {
     Prediction result;
     if (!blocks.empty())
       runBlock(blocks.size() - 1);
-    result.time = state.sums;
-    result.time.seconds = std::max(state.sums.seconds, state.last);
+    carryOut();
+    result.time = state.timed();
+    result.time.seconds = state.pool.latest();
     result.times = countTimes();
     std::stable_sort(events.begin(), events.end(),
                      [](const Event &a, const Event &b) { return a.begin < b.begin; });
@@ -51,22 +59,30 @@ private:
 
   void runWork(size_t block, size_t i) {
     const Work &work = blocks[block][i];
-    StepTime &sums = state.sums;
-    sums.overhead += work.overhead;
-    sums.seconds += work.overhead;
+    Passage passage{.site = work.site, .block = uint32_t(block), .work = uint32_t(i)};
+    auto pass = [&](Passage::Kind kind, double seconds) {
+      passage.kind = kind;
+      passage.seconds = seconds;
+      state.ahead.push_back(passage);
+    };
+    compute(work.overhead);
+    state.sums.overhead += work.overhead;
     switch (work.kind) {
     case Work::Compute:
-      note(block, i, sums.seconds, sums.seconds + work.seconds);
-      sums.seconds += work.seconds;
-      sums.compute += work.seconds;
-      sums.flops += work.flops;
-      sums.byKind[static_cast<size_t>(work.what)] += work.seconds;
+      pass(Passage::Compute, work.seconds / state.pool.turns());
+      state.sums.compute += work.seconds;
+      state.sums.flops += work.flops;
+      state.sums.byKind[static_cast<size_t>(work.what)] += work.seconds;
       break;
     case Work::Start:
-      start(block, i);
+      passage.links = work.links;
+      passage.groups = work.groups;
+      pass(Passage::Start, work.seconds);
+      compute(work.own);
+      state.sums.communication += std::max(work.own, work.seconds);
       break;
     case Work::Wait:
-      wait(block, i);
+      pass(Passage::Wait, 0);
       break;
     case Work::Loop:
       runLoop(work);
@@ -83,65 +99,74 @@ private:
     }
   }
 
-  void start(size_t block, size_t i) {
-    const Work &work = blocks[block][i];
-    double now = state.sums.seconds, done = state.links.carry(work.links, work.seconds, now);
-    note(block, i, done - work.seconds, std::max(done, now + work.own));
-    state.sums.exposed += work.own;
-    state.sums.seconds += work.own;
-    state.sums.communication += std::max(work.own, work.seconds);
-    state.underWay[work.site] = done;
-    state.last = std::max(state.last, done);
+  // What is not shown.
+  void compute(double seconds) {
+    if (seconds > 0)
+      state.ahead.push_back({Passage::Compute, seconds / state.pool.turns(), 0, 0, {}, kNowhere});
   }
 
-  void wait(size_t block, size_t i) {
-    auto found = state.underWay.find(blocks[block][i].site);
-    if (found == state.underWay.end())
-      return;
-    double &now = state.sums.seconds;
-    if (found->second > now) {
-      note(block, i, now, found->second);
-      state.sums.exposed += found->second - now;
-      now = found->second;
-    }
-    state.underWay.erase(found);
+  // All devices, to where was read to.
+  void carryOut() {
+    auto noted = [&](const Passage &passage, double begin, double end) {
+      if (passage.kind == Passage::Mark)
+        marks[passage.site].firstEvent = events.size();
+      else if (passage.block != kNowhere && events.size() < mostEvents)
+        events.push_back({passage.block, passage.work, begin, end});
+    };
+    std::vector<double> times = state.pool.run(state.ahead, noted);
+    size_t next = 0;
+    for (const Passage &passage : state.ahead)
+      if (passage.kind == Passage::Mark)
+        marks[passage.site].seconds = times[next++];
+    state.ahead.clear();
   }
 
-  // A trip from rest to rest is as all others; of other trips the third counts for all that follow.
-  // In loops within loops fewer are followed, so that time is linear.
+  // When devices are there, known once that is carried out.
+  int64_t mark() {
+    marks.emplace_back();
+    state.ahead.push_back({Passage::Mark, 0, int64_t(marks.size()) - 1});
+    return int64_t(marks.size()) - 1;
+  }
+
+  // The third trip counts for all that follow. In loops within loops fewer are followed, so that time is
+  // linear.
   void runLoop(const Work &loop) {
-    int64_t followed = std::max<int64_t>(3 - depth, 1);
+    int64_t followed = std::min(loop.trips, std::max<int64_t>(3 - depth, 1)), begin = 0;
+    StepTime before;
     ++depth;
-    for (int64_t trip = 0; trip < loop.trips; ++trip) {
-      State before = state;
-      size_t firstEvent = events.size();
+    for (int64_t trip = 0; trip < followed; ++trip) {
+      begin = mark();
+      before = state.sums;
       for (uint32_t block : loop.blocks)
         runBlock(block);
-      if (trip + 1 >= followed || (before.isAtRest() && state.isAtRest())) {
-        skip(before, static_cast<double>(loop.trips - trip - 1), firstEvent);
-        break;
-      }
     }
     --depth;
+    if (loop.trips <= followed)
+      return;
+    int64_t end = mark();
+    carryOut();
+    skip(before, marks[begin], marks[end], double(loop.trips - followed));
   }
 
-  // As many trips more as the one from `before` on.
-  void skip(const State &before, double trips, size_t firstEvent) {
-    double period = state.sums.seconds - before.sums.seconds, ahead = trips * period;
-    size_t count = events.size() - firstEvent;
+  struct Mark {
+    double seconds = 0;
+    size_t firstEvent = 0;
+  };
+
+  // As many trips more as the one from one mark to the other.
+  void skip(const StepTime &before, const Mark &begin, const Mark &end, double trips) {
+    double period = end.seconds - begin.seconds;
+    size_t count = events.size() - begin.firstEvent;
     for (double trip = 1; count && trip <= trips && events.size() + count <= mostEvents; ++trip)
       for (size_t i = 0; i < count; ++i) {
-        Event event = events[firstEvent + i];
+        Event event = events[begin.firstEvent + i];
         event.begin += trip * period;
         event.end += trip * period;
         events.push_back(event);
       }
     StepTime after = state.sums;
-    add(state.sums, before.sums, after, trips);
-    state.links.shift(ahead);
-    for (auto &[site, done] : state.underWay)
-      done += ahead;
-    state.last += ahead;
+    add(state.sums, before, after, trips);
+    state.pool.shift(trips * period);
   }
 
   // Found once: what it depends on besides, which links are busy, hardly decides it.
@@ -150,13 +175,15 @@ private:
     if (!isNew || branch.blocks.empty())
       return found->second;
     size_t most = std::exchange(mostEvents, 0);
+    carryOut();
     State before = state;
     double longest = -1;
     const uint32_t *best = nullptr;
     for (const uint32_t &block : branch.blocks) {
       runBlock(block);
-      if (state.sums.seconds > longest) {
-        longest = state.sums.seconds;
+      carryOut();
+      if (double seconds = state.pool.mean(); seconds > longest) {
+        longest = seconds;
         best = &block;
       }
       state = before;
@@ -166,24 +193,24 @@ private:
   }
 
   void call(size_t block, size_t i) {
+    carryOut();
     uint32_t function = blocks[block][i].blocks.front();
     auto [known, isNew] = functions.try_emplace(function);
     if (isNew) {
       size_t most = std::exchange(mostEvents, 0);
-      State caller = std::exchange(state, State());
+      State caller = std::exchange(state, atFirst);
       runBlock(function);
-      functions[function] = state.sums;
+      carryOut();
+      functions[function] = state.timed();
       state = std::move(caller);
       mostEvents = most;
     }
     const StepTime &taken = functions[function];
-    note(block, i, state.sums.seconds, state.sums.seconds + taken.seconds);
-    add(state.sums, StepTime(), taken, 1);
-  }
-
-  void note(size_t block, size_t work, double begin, double end) {
+    double begin = state.pool.mean();
     if (events.size() < mostEvents)
-      events.push_back({uint32_t(block), uint32_t(work), begin, end});
+      events.push_back({uint32_t(block), uint32_t(i), begin, begin + taken.seconds});
+    add(state.sums, StepTime(), taken, 1);
+    state.pool.shift(taken.seconds);
   }
 
   std::vector<double> countTimes() {
@@ -204,7 +231,9 @@ private:
 
   const Blocks &blocks;
   size_t mostEvents;
+  const State atFirst;
   State state;
+  std::vector<Mark> marks;
   std::map<const Work *, const uint32_t *> chosen; // by branch
   std::map<uint32_t, StepTime> functions;          // by block
   int64_t depth = 0;
@@ -227,8 +256,8 @@ const char *nameOf(ComputeKind kind) {
   return "";
 }
 
-Prediction predict(const Blocks &blocks, size_t mostEvents) {
-  return Simulator(blocks, mostEvents).run();
+Prediction predict(const Blocks &blocks, size_t mostEvents, const CorePool &pool) {
+  return Simulator(blocks, mostEvents, pool).run();
 }
 
 } // namespace tessera::cost

@@ -4,12 +4,17 @@
 //   start g (6 s, links of x)        x       c c c c c c
 //   a: 4 s    wait c   g: 1 s        exposed: 2 s, for which the device has nothing to do
 //
+// Devices that share cores are followed one by one (CorePool.h): a collective begins when its own group has
+// come, and cores compute for one group while links carry another's.
+//
 // Loops are followed for some trips, until one is as the one before: the rest take as long. Of a
 // branch the block counts that takes longest; where data ends a loop, one trip. A function takes
 // what it takes where no link is busy.
 #pragma once
 
+#include "lib/cost/CorePool.h"
 #include "lib/cost/Timeline.h"
+
 #include <functional>
 #include <string>
 #include <vector>
@@ -31,11 +36,13 @@ struct Work {
   ComputeKind what = ComputeKind::Elementwise;
   uint64_t links = 0;             // of a start, as Task has them; 0: of nobody, it is done at once
   int64_t site = 0;               // of a start and its wait
+  std::vector<uint32_t> groups{}; // of a start: of each device that is followed; empty: one of all
   int64_t trips = 1;              // of a loop
   std::vector<uint32_t> blocks{}; // condition and body of a loop, blocks of a branch, a function
 };
 
-// Blocks of works, each behind those that its works hold; the last is the program's.
+// Blocks of works, each behind those that its works hold; the last is the program's. Seconds are those of a
+// core, for all devices that it has.
 using Blocks = std::vector<std::vector<Work>>;
 
 struct StepTime {
@@ -61,7 +68,7 @@ struct Prediction {
   std::vector<Event> events; // in order of their begin; where asked for
 };
 
-// `mostEvents`: of loops that would have more, the first trips only.
-Prediction predict(const Blocks &blocks, size_t mostEvents = 0);
+// `mostEvents`: of loops that would have more, the first trips only. `pool`: at rest.
+Prediction predict(const Blocks &blocks, size_t mostEvents = 0, const CorePool &pool = CorePool());
 
 } // namespace tessera::cost

@@ -7,6 +7,8 @@
 #include "lib/steps/ShortStep.h"
 #include "llvm/ADT/StringMap.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace tessera::exec;
 
@@ -19,6 +21,7 @@ public:
   Reader(ProgramOp program, const cost::Topology &topology, const sharding::Mesh *mesh)
       : topology(topology), mesh(mesh) {
     int64_t devices = mesh ? mesh->numDevices() : 1;
+    result.pool = cost::poolOf(devices, topology.computingAtOnce);
     turns = cost::turnsOf(topology, devices);
     bool isShort = steps::isShort(sizeOf(program, double(devices)));
     result.prices = pricesOf(program, topology, devices, isShort);
@@ -89,6 +92,8 @@ private:
       work.own = time.cores;
       work.links = route.linksFor(links::wayOfShift(start.getShift()));
       work.site = start.getSite();
+      if (result.pool.devices() > 1)
+        work.groups = groupsOf(start);
     } else if (auto copy = dyn_cast<CopyStartOp>(op)) {
       work = readTransfer(copy);
     } else if (auto wait = dyn_cast<WaitOp>(op)) {
@@ -106,6 +111,24 @@ private:
       work.blocks.push_back(functions.lookup(call.getFunction()));
     }
     return work;
+  }
+
+  // Of each device its group, by the number of a device in it.
+  std::vector<uint32_t> groupsOf(StartOp start) const {
+    if (auto axes = dyn_cast<comm::AxesAttr>(start.getAxes()))
+      return cost::groupsAlong(*mesh, axes.toAxisRefs(*mesh));
+    std::vector<uint32_t> groupOf = eachAlone();
+    if (ArrayAttr groups = start.getGroupsAttr())
+      for (auto group : groups.getAsRange<DenseI64ArrayAttr>())
+        for (int64_t device : group.asArrayRef())
+          groupOf[device] = static_cast<uint32_t>(group[0]);
+    return groupOf;
+  }
+
+  std::vector<uint32_t> eachAlone() const {
+    std::vector<uint32_t> devices(result.pool.devices());
+    std::iota(devices.begin(), devices.end(), 0);
+    return devices;
   }
 
   void readBlocks(MutableArrayRef<Region> regions, cost::Work &work) {
@@ -129,6 +152,7 @@ private:
     work.seconds = bytes / (rate > 0 ? rate : topology.device.bytesPerSecond);
     work.links = (isToHost ? cost::kToHost : 0) | (isFromHost ? cost::kFromHost : 0);
     work.site = copy.getSite();
+    work.groups = eachAlone();
     return work;
   }
 
@@ -161,7 +185,9 @@ cost::CollectiveTime timeOf(StartOp start, const cost::Topology &topology,
 
 cost::Prediction predictStep(const StepWork &step, const cost::Topology &topology,
                              size_t mostEvents) {
-  cost::Prediction prediction = cost::predict(step.blocks, mostEvents);
+  // What happens when is shown of one device, as if all did the same at the same time.
+  cost::Prediction prediction =
+      cost::predict(step.blocks, mostEvents, mostEvents ? cost::CorePool() : step.pool);
   const cost::DeviceRates &rates = topology.device;
   double fixed = step.done.steps > 0 ? step.done.steps * rates.stepSeconds : rates.shortStepSeconds;
   prediction.time.seconds += fixed;

@@ -21,6 +21,7 @@ struct StepWork {
   std::vector<std::vector<mlir::Operation *>> ops; // of each work
   cost::Observation done;                          // of all of a step together
   llvm::DenseMap<mlir::Operation *, Price> prices;
+  cost::CorePool pool; // of its devices, and of one where each has cores of its own
 };
 
 // `mesh`: the module's, null for one device.
