@@ -11,7 +11,7 @@
 
 namespace tessera::cost {
 
-constexpr double kLater = 1e-9; // that a core begins than the one before
+constexpr double kLater = 1e-12; // that a core begins than the one before
 constexpr int64_t kMostFollowed = 32;
 constexpr double kUnknown = std::numeric_limits<double>::infinity();
 
@@ -21,11 +21,7 @@ CorePool::CorePool(size_t devices, size_t cores)
     time = kLater * static_cast<double>(core);
 }
 
-double CorePool::mean() const {
-  return std::accumulate(free.begin(), free.end(), 0.0) / static_cast<double>(free.size());
-}
-
-double CorePool::latest() const { return std::max(last, *llvm::max_element(free)); }
+double CorePool::latest() const { return *llvm::max_element(free); }
 
 // One list of passages under way.
 struct CorePool::Run {
@@ -131,7 +127,7 @@ struct CorePool::Run {
       double done = pool.links[other].carry(passage.links, passage.seconds, begin);
       site.done[other] = done;
       pool.last = std::max(pool.last, done);
-      if (pool.ready[other] == kUnknown) // none of a group waits for another collective meanwhile
+      if (pool.ready[other] == kUnknown) // or else it waits on, for another one
         pool.ready[other] = done;
     }
     note(passage, site.done[device] - passage.seconds, site.done[device]);

@@ -16,6 +16,7 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -39,9 +40,9 @@ public:
 
   size_t devices() const { return ready.size(); }
   double turns() const { return double(ready.size()) / double(free.size()); }
-  // The clock of cores, on the average and of the last, with what is under way.
-  double mean() const;
+  // The clock of the last core, and when all is done that was started.
   double latest() const;
+  double end() const { return std::max(last, latest()); }
 
   // Of a pool of one, what begins when and ends.
   using Noted = llvm::function_ref<void(const Passage &, double begin, double end)>;

@@ -7,6 +7,8 @@
 namespace tessera::cost {
 namespace {
 
+constexpr double kRounding = 1e-9;
+
 // All sums of a step, and what devices have still to carry out of what was read.
 struct State {
   CorePool pool;
@@ -15,8 +17,10 @@ struct State {
 
   StepTime timed() const {
     StepTime all = sums;
-    all.seconds = pool.mean();
-    all.exposed = std::max(0.0, all.seconds - all.compute - all.overhead);
+    all.seconds = pool.latest();
+    all.exposed = all.seconds - all.compute - all.overhead;
+    if (all.exposed < kRounding * all.seconds)
+      all.exposed = 0;
     return all;
   }
 };
@@ -43,7 +47,7 @@ public:
       runBlock(blocks.size() - 1);
     carryOut();
     result.time = state.timed();
-    result.time.seconds = state.pool.latest();
+    result.time.seconds = state.pool.end();
     result.times = countTimes();
     std::stable_sort(events.begin(), events.end(),
                      [](const Event &a, const Event &b) { return a.begin < b.begin; });
@@ -182,7 +186,7 @@ private:
     for (const uint32_t &block : branch.blocks) {
       runBlock(block);
       carryOut();
-      if (double seconds = state.pool.mean(); seconds > longest) {
+      if (double seconds = state.pool.latest(); seconds > longest) {
         longest = seconds;
         best = &block;
       }
@@ -206,7 +210,7 @@ private:
       mostEvents = most;
     }
     const StepTime &taken = functions[function];
-    double begin = state.pool.mean();
+    double begin = state.pool.latest();
     if (events.size() < mostEvents)
       events.push_back({uint32_t(block), uint32_t(i), begin, begin + taken.seconds});
     add(state.sums, StepTime(), taken, 1);

@@ -61,6 +61,10 @@ class Plan:
         """Collectives of a step, but for those of a few numbers: the loss, statistics."""
         return sum(c["count"] for c in self.collectives if c["bytes"] > 4096 and (not kinds or c["kind"] in kinds))
 
+    def arrays(self, kind, size):
+        """Arrays of so many bytes that collectives of a kind carry: one may go in parts, each beside the product of the next."""
+        return sum(c["count"] * c["bytes"] for c in self.collectives if c["kind"] == kind and c["bytes"] > 4096) / size
+
     def why(self):
         """What the costliest of its decisions is worth."""
         first = next((each for each in self.report["decisions"] if each["next"]), None)
@@ -238,7 +242,8 @@ def sequence_between():
     made = plan(descent(loss), (weights, x), FAST, "--mesh=x=4", donate=0)
     (axis,) = made.sizes
     assert is_megatron(made, axis, 0) and is_megatron(made, axis, 1), made
-    assert made.large("reduce-scatter") == 4 * len(weights) - 1 and made.large("all-gather") <= 4 * len(weights), made
+    scattered = made.arrays("reduce-scatter", x.size * x.dtype.itemsize)
+    assert scattered == 4 * len(weights) - 1 and made.large("all-gather") <= 4 * len(weights), made
     assert made.large("reduce-scatter", "all-gather") == made.large(), made
     return made
 

@@ -170,7 +170,7 @@ TEST_F(Road, LaunchesOfLoopsAreCounted) {
   std::optional<RoadRun::Step> road =
       run->step(knownPlans(run->data(), run->mesh()).front().values);
   ASSERT_TRUE(road);
-  EXPECT_GE(road->overhead, 7 * 2 * 2e-6);
+  EXPECT_GE(road->overhead, 7 * 2 * 2e-6 * (1 - 1e-12)); // sums of trips are rounded
   EXPECT_NEAR(launchSeconds(run->data(), run->topology(), 8), road->overhead, 1e-9);
 }
 
