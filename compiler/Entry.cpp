@@ -57,7 +57,7 @@ llvm::LogicalResult selectEntry(mlir::ModuleOp module, llvm::StringRef entry) {
   function.setPublic();
   if (entry == "main")
     return llvm::success();
-  if (auto other = symbols.lookup<mlir::func::FuncOp>("main"))
+  if (mlir::Operation *other = symbols.lookup("main")) // a mesh may have that name, too
     if (failed(symbols.rename(other, "main_not_the_entry")))
       return llvm::failure();
   return symbols.rename(function, "main");

@@ -21,7 +21,11 @@ bool sameShape(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
 
 int64_t sizeOrBound(RankedTensorType type, int64_t dim) {
   auto bounds = dyn_cast_or_null<TypeExtensionsAttr>(type.getEncoding());
-  return bounds && type.isDynamicDim(dim) ? bounds.getBounds()[dim] : type.getDimSize(dim);
+  bool isBounded =
+      bounds &&
+      type.isDynamicDim(dim) && // of a type that nothing has checked yet there may be fewer
+      dim < static_cast<int64_t>(bounds.getBounds().size());
+  return isBounded ? bounds.getBounds()[dim] : type.getDimSize(dim);
 }
 
 bool withinBounds(ArrayRef<int64_t> sizes, RankedTensorType type) {
