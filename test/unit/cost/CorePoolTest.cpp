@@ -3,8 +3,6 @@
 
 #include "gtest/gtest.h"
 
-#include <numeric>
-
 namespace tessera::cost {
 namespace {
 
