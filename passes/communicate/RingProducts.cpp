@@ -54,7 +54,7 @@ private:
                      const RowsOf &rows) const;
   void forEachPart(comm::ReduceScatterOp scatter, const cost::RingProduct &whole,
                    const RowsOf &rows, int64_t size,
-                   function_ref<void(ScatterLoop)> consider) const;
+                   function_ref<void(cost::RingProduct &)> consider) const;
   void replace(comm::ReduceScatterOp scatter, ScatterLoop &loop);
 
   // What the loop computes, beside which other collectives may run, and how long it has the links.
@@ -222,10 +222,9 @@ void Rings::tryScatter(comm::ReduceScatterOp scatter) {
     return;
   std::optional<double> hideable;
   std::optional<ScatterLoop> best;
-  auto consider = [&](ScatterLoop loop) {
-    if (pays(loop.price, scatter, hideable) &&
-        (!best || ringSeconds(loop.price) < ringSeconds(best->price)))
-      best.emplace(std::move(loop));
+  auto isBest = [&](cost::RingProduct &price) {
+    return pays(price, scatter, hideable) &&
+           (!best || ringSeconds(price) < ringSeconds(best->price));
   };
   const cost::RingProduct whole = describe(scatter);
   for (auto [d, size] : llvm::enumerate(shapeOf(input))) {
@@ -233,9 +232,13 @@ void Rings::tryScatter(comm::ReduceScatterOp scatter) {
     if (rows.products().empty())
       continue;
     if (d != scatter.getDim())
-      forEachPart(scatter, whole, rows, size, consider);
+      forEachPart(scatter, whole, rows, size, [&](cost::RingProduct &price) {
+        if (isBest(price))
+          best.emplace(ScatterLoop{price, rows});
+      });
     else if (type.getWidth() >= 32) // narrower sums would be rounded at each device that they pass
-      consider(asRing(scatter, whole, rows));
+      if (ScatterLoop ring = asRing(scatter, whole, rows); isBest(ring.price))
+        best.emplace(std::move(ring));
   }
   if (best)
     replace(scatter, *best);
@@ -263,7 +266,7 @@ ScatterLoop Rings::asRing(comm::ReduceScatterOp scatter, const cost::RingProduct
 
 void Rings::forEachPart(comm::ReduceScatterOp scatter, const cost::RingProduct &whole,
                         const RowsOf &rows, int64_t size,
-                        function_ref<void(ScatterLoop)> consider) const {
+                        function_ref<void(cost::RingProduct &)> consider) const {
   double input = bytesOf(scatter.getInputs().front()), result = bytesOf(scatter.getResult(0));
   for (int64_t parts = 2; size % parts == 0 && size / parts >= kLeastRowsOfPart; parts *= 2) {
     auto count = static_cast<double>(parts);
@@ -276,7 +279,7 @@ void Rings::forEachPart(comm::ReduceScatterOp scatter, const cost::RingProduct &
     loop.around = device.moving(result);
     loop.wholeBytes += result;
     loop.ringBytes = loop.wholeBytes - input + (2 * input + result) / count;
-    consider({loop, rows});
+    consider(loop);
   }
 }
 
