@@ -77,14 +77,6 @@ func.func @f(%arg0: tensor<1x8x8x3xf32>, %arg1: tensor<3x3x3x16xf32>) {
 
 // -----
 
-// Wrong would be: roles are written at places that are none.
-// CHECK: #stablehlo.conv<raw input_batch_dimension = -1, input_feature_dimension = 0, kernel_input_feature_dimension = 0, kernel_output_feature_dimension = 0, output_batch_dimension = 0, output_feature_dimension = 0, input_spatial_dimensions = [], kernel_spatial_dimensions = [9000000000], output_spatial_dimensions = []>
-func.func @f() attributes {dims = #stablehlo.conv<raw input_batch_dimension = -1, kernel_spatial_dimensions = [9000000000]>} {
-  return
-}
-
-// -----
-
 // CHECK: stablehlo.einsum %{{.*}}, %{{.*}}, config = "ij,jk->ik" : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x2xf32>
 func.func @f(%arg0: tensor<2x3xf32>, %arg1: tensor<3x2xf32>) {
   %0 = stablehlo.einsum %arg0, %arg1, config = "ij,jk->ik" : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x2xf32>
