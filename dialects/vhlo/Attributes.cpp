@@ -42,6 +42,11 @@ AttrForm formOf(Attribute plain) {
       .Case([](stablehlo::TypeExtensionsAttr) { return AttrForm::TypeExtensions; })
       .Case([](stablehlo::ResultAccuracyModeAttr) { return AttrForm::ResultAccuracyMode; })
       .Case([](stablehlo::ResultAccuracyAttr) { return AttrForm::ResultAccuracy; })
+      .Case([](stablehlo::SubAxisInfoAttr) { return AttrForm::SubAxisInfo; })
+      .Case([](stablehlo::AxisRefAttr) { return AttrForm::AxisRef; })
+      .Case([](stablehlo::ReplicaGroupMeshAxesAttr) { return AttrForm::ReplicaGroupMeshAxes; })
+      .Case([](stablehlo::MeshAxisAttr) { return AttrForm::MeshAxis; })
+      .Case([](stablehlo::MeshAttr) { return AttrForm::Mesh; })
       .Default([](Attribute) { return AttrForm::None; });
 }
 
@@ -64,6 +69,8 @@ Version introduced(Attribute plain) {
       .Case([](TypeAttr a) { return introduced(a.getValue()); })
       .Case<stablehlo::ResultAccuracyModeAttr, stablehlo::ResultAccuracyAttr>(
           [](auto) { return Version{1, 9}; })
+      .Case<stablehlo::SubAxisInfoAttr, stablehlo::AxisRefAttr, stablehlo::ReplicaGroupMeshAxesAttr,
+            stablehlo::MeshAxisAttr, stablehlo::MeshAttr>([](auto) { return Version{1, 16}; })
       .Default([](Attribute a) { return formOf(a) == AttrForm::None ? mixesDialects : oldest; });
 }
 

@@ -1,6 +1,7 @@
 // How versioned types and attributes stand in an artifact: a code, then their fields.
 #include "dialects/stablehlo/EnumBytecode.h"
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/vhlo/MeshAttributes.h"
 #include "dialects/vhlo/Types.h"
 #include "mlir/Dialect/Quant/IR/QuantTypes.h"
 #include "mlir/IR/Builders.h"
@@ -243,6 +244,39 @@ Attribute readTensor(Reader &reader) {
          Attribute();
 }
 
+Attribute readAccuracy(Reader &reader) {
+  FailureOr<APFloat> atol = reader.readAPFloatWithKnownSemantics(APFloat::IEEEdouble());
+  FailureOr<APFloat> rtol = failure();
+  int64_t ulps;
+  Attribute mode;
+  if (failed(atol) || failed(rtol = reader.readAPFloatWithKnownSemantics(APFloat::IEEEdouble())) ||
+      failed(reader.readSignedVarInt(ulps)) || failed(reader.readAttribute(mode)))
+    return {};
+  auto plainMode = dyn_cast<stablehlo::ResultAccuracyModeAttr>(plain(mode));
+  if (!plainMode)
+    return reader.emitError("an accuracy has no mode"), Attribute();
+  return stablehlo::ResultAccuracyAttr::get(reader.getContext(), *atol, *rtol, ulps, plainMode);
+}
+
+// An optional field has a number before it that says whether it is there; a mesh's devices stand as
+// MLIR writes what is optional.
+Attribute readFields(Reader &reader, AttrForm form) {
+  SmallVector<Field, 2> fields;
+  for (const FieldName &name : fieldNames(form)) {
+    Field &field = fields.emplace_back();
+    uint64_t isThere = 1;
+    if (name.isNumber            ? failed(reader.readSignedVarInt(field.number))
+        : !name.isOptional       ? failed(reader.readAttribute(field.attribute))
+        : form == AttrForm::Mesh ? failed(reader.readOptionalAttribute(field.attribute))
+                                 : failed(reader.readVarInt(isThere)) ||
+                                       (isThere && failed(reader.readAttribute(field.attribute))))
+      return {};
+    field.attribute = plain(field.attribute);
+  }
+  return fromFields(
+      form, fields, [&] { return reader.emitError("groups by mesh axes: "); }, reader.getContext());
+}
+
 Attribute readBody(Reader &reader, AttrForm form) {
   MLIRContext *context = reader.getContext();
   switch (form) {
@@ -321,24 +355,32 @@ Attribute readBody(Reader &reader, AttrForm form) {
   case AttrForm::ResultAccuracyMode:
     return readEnum<stablehlo::ResultAccuracyModeAttr>(
         reader, [](uint32_t n) { return stablehlo::symbolizeResultAccuracyMode(n); });
-  case AttrForm::ResultAccuracy: {
-    FailureOr<APFloat> atol = reader.readAPFloatWithKnownSemantics(APFloat::IEEEdouble());
-    FailureOr<APFloat> rtol = failure();
-    int64_t ulps;
-    Attribute mode;
-    if (failed(atol) ||
-        failed(rtol = reader.readAPFloatWithKnownSemantics(APFloat::IEEEdouble())) ||
-        failed(reader.readSignedVarInt(ulps)) || failed(reader.readAttribute(mode)))
-      return {};
-    auto plainMode = dyn_cast<stablehlo::ResultAccuracyModeAttr>(plain(mode));
-    if (!plainMode)
-      return reader.emitError("an accuracy has no mode"), Attribute();
-    return stablehlo::ResultAccuracyAttr::get(context, *atol, *rtol, ulps, plainMode);
-  }
+  case AttrForm::ResultAccuracy:
+    return readAccuracy(reader);
+  case AttrForm::SubAxisInfo:
+  case AttrForm::AxisRef:
+  case AttrForm::ReplicaGroupMeshAxes:
+  case AttrForm::MeshAxis:
+  case AttrForm::Mesh:
+    return readFields(reader, form);
   }
   reader.emitError() << "no attribute of StableHLO " << current.str() << " or before that Tessera "
                      << "knows has the code " << uint64_t(form);
   return {};
+}
+
+void writeFields(Writer &writer, AttrForm form, Attribute plain) {
+  for (auto [name, field] : llvm::zip_equal(fieldNames(form), fieldsOf(plain))) {
+    Attribute attribute = versioned(field.attribute);
+    if (name.isNumber)
+      writer.writeSignedVarInt(field.number);
+    else if (!name.isOptional)
+      writer.writeAttribute(attribute);
+    else if (form == AttrForm::Mesh)
+      writer.writeOptionalAttribute(attribute);
+    else if (writer.writeVarInt(bool(attribute)); attribute)
+      writer.writeAttribute(attribute);
+  }
 }
 
 template <typename AttrT> void writeEnum(Writer &writer, Attribute plain) {
@@ -417,6 +459,12 @@ void writeBody(Writer &writer, AttrForm form, Attribute plain) {
     writer.writeAttribute(versioned(Attribute(accuracy.getMode())));
     break;
   }
+  case AttrForm::SubAxisInfo:
+  case AttrForm::AxisRef:
+  case AttrForm::ReplicaGroupMeshAxes:
+  case AttrForm::MeshAxis:
+  case AttrForm::Mesh:
+    return writeFields(writer, form, plain);
   }
 }
 

@@ -1,6 +1,7 @@
 // The text of versioned types and attributes, as other readers of artifacts print them:
 //   !vhlo.tensor_v1<2x?x!vhlo.f32_v1>, #vhlo.array_v1<[#vhlo<precision_v1 HIGH>]>
 #include "dialects/stablehlo/StablehloOps.h"
+#include "dialects/vhlo/MeshAttributes.h"
 #include "dialects/vhlo/Types.h"
 #include "mlir/Dialect/Quant/IR/QuantTypes.h"
 #include "mlir/IR/Builders.h"
@@ -252,7 +253,12 @@ constexpr std::pair<AttrForm, StringLiteral> attrNames[] = {
     {AttrForm::Tensor, "tensor_v1"},
     {AttrForm::Type, "type_v1"},
     {AttrForm::TypeExtensions, "type_extensions_v1"},
-    {AttrForm::ResultAccuracy, "result_accuracy_v1"}};
+    {AttrForm::ResultAccuracy, "result_accuracy_v1"},
+    {AttrForm::SubAxisInfo, "sub_axis_info_v1"},
+    {AttrForm::AxisRef, "axis_ref_v1"},
+    {AttrForm::ReplicaGroupMeshAxes, "replica_group_mesh_axes_v1"},
+    {AttrForm::MeshAxis, "mesh_axis_v1"},
+    {AttrForm::Mesh, "mesh_v1"}};
 
 void printDims(AsmPrinter &printer, ArrayRef<int64_t> dims) {
   printer << "[";
@@ -265,7 +271,51 @@ ParseResult parseDims(AsmParser &parser, SmallVectorImpl<int64_t> &dims) {
                                         [&] { return parser.parseInteger(dims.emplace_back()); });
 }
 
+void printFields(AsmPrinter &printer, AttrForm form, Attribute plain) {
+  StringRef separator = "";
+  for (auto [name, field] : llvm::zip_equal(fieldNames(form), fieldsOf(plain))) {
+    if (!name.isNumber && !field.attribute)
+      continue;
+    printer << std::exchange(separator, ", ") << name.name << " = ";
+    if (name.isNumber)
+      printer << field.number;
+    else
+      printer << versioned(field.attribute);
+  }
+}
+
+// Fields come in any order.
+ParseResult parseFields(AsmParser &parser, AttrForm form, Attribute &result) {
+  ArrayRef<FieldName> names = fieldNames(form);
+  SmallVector<Field, 2> fields(names.size());
+  SmallVector<bool, 2> given(names.size());
+  SMLoc start = parser.getCurrentLocation();
+  do {
+    StringRef word;
+    SMLoc at = parser.getCurrentLocation();
+    if (parser.parseKeyword(&word) || parser.parseEqual())
+      return failure();
+    const FieldName *name =
+        llvm::find_if(names, [&](const FieldName &n) { return n.name == word; });
+    if (name == names.end() || given[name - names.begin()])
+      return parser.emitError(at) << "expected a field of its own, not '" << word << "'";
+    Field &field = fields[name - names.begin()];
+    given[name - names.begin()] = true;
+    if (name->isNumber ? failed(parser.parseInteger(field.number))
+                       : failed(parser.parseAttribute(field.attribute)))
+      return failure();
+    field.attribute = plain(field.attribute);
+  } while (succeeded(parser.parseOptionalComma()));
+  for (auto [name, isGiven] : llvm::zip_equal(names, given))
+    if (!isGiven && !name.isOptional)
+      return parser.emitError(start) << "expected the field '" << name.name << "'";
+  result = fromFields(form, fields, [&] { return parser.emitError(start); }, parser.getContext());
+  return success(bool(result));
+}
+
 void printBody(AsmPrinter &printer, AttrForm form, Attribute plain) {
+  if (!fieldNames(form).empty())
+    return printFields(printer, form, plain);
   switch (form) {
   case AttrForm::Array:
     printer << "[";
@@ -333,6 +383,8 @@ ParseResult parseDictionary(AsmParser &parser, Attribute &result) {
 }
 
 ParseResult parseBody(AsmParser &parser, AttrForm form, Attribute &result) {
+  if (!fieldNames(form).empty())
+    return parseFields(parser, form, result);
   MLIRContext *context = parser.getContext();
   switch (form) {
   case AttrForm::Array: {

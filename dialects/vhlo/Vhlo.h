@@ -38,6 +38,11 @@ enum class AttrForm : uint64_t {
   TypeExtensions = 18,
   ResultAccuracyMode = 19,
   ResultAccuracy = 20,
+  SubAxisInfo = 21,
+  AxisRef = 22,
+  ReplicaGroupMeshAxes = 23,
+  MeshAxis = 24,
+  Mesh = 25,
 };
 
 } // namespace tessera::vhlo

@@ -24,5 +24,9 @@ module attributes {
   // CHECK-SAME: test.j = #vhlo.type_v1<!vhlo.future_v1<!vhlo.buffer_v1<2x!vhlo.tf31_v1>, !vhlo.unranked_tensor_v1<!vhlo.f8E4M3FN_v1>>>
   test.j = #vhlo.type_v1<!vhlo.future_v1<!vhlo.buffer_v1<2x!vhlo.tf31_v1>, !vhlo.unranked_tensor_v1<!vhlo.f8E4M3FN_v1>>>,
   // CHECK-SAME: test.k = #vhlo<api_version_v1 API_VERSION_TYPED_FFI>
-  test.k = #vhlo<api_version_v1 API_VERSION_TYPED_FFI>
+  test.k = #vhlo<api_version_v1 API_VERSION_TYPED_FFI>,
+  // CHECK-SAME: test.l = #vhlo.replica_group_mesh_axes_v1<mesh = #vhlo.mesh_v1<axes = #vhlo.array_v1<[#vhlo.mesh_axis_v1<name = #vhlo.string_v1<"x">, size = 4>]>, device_ids = #vhlo.tensor_v1<dense<[3, 2, 1, 0]> : tensor<4xi64>>>, axes = #vhlo.array_v1<[#vhlo.axis_ref_v1<name = #vhlo.string_v1<"x">, sub_axis_info = #vhlo.sub_axis_info_v1<pre_size = 1, size = 2>>]>>
+  test.l = #vhlo.replica_group_mesh_axes_v1<mesh = #vhlo.mesh_v1<axes = #vhlo.array_v1<[#vhlo.mesh_axis_v1<name = #vhlo.string_v1<"x">, size = 4>]>, device_ids = #vhlo.tensor_v1<dense<[3, 2, 1, 0]> : tensor<4xi64>>>, axes = #vhlo.array_v1<[#vhlo.axis_ref_v1<name = #vhlo.string_v1<"x">, sub_axis_info = #vhlo.sub_axis_info_v1<pre_size = 1, size = 2>>]>>,
+  // CHECK-SAME: test.m = #vhlo.replica_group_mesh_axes_v1<mesh = #vhlo.string_v1<"m">, axes = #vhlo.array_v1<[#vhlo.axis_ref_v1<name = #vhlo.string_v1<"x">>]>>
+  test.m = #vhlo.replica_group_mesh_axes_v1<axes = #vhlo.array_v1<[#vhlo.axis_ref_v1<name = #vhlo.string_v1<"x">>]>, mesh = #vhlo.string_v1<"m">>
 } {}
