@@ -3,6 +3,12 @@
 
 #include "dialects/vhlo/Vhlo.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/OpImplementation.h"
+
+namespace mlir {
+class DialectBytecodeReader;
+class DialectBytecodeWriter;
+} // namespace mlir
 
 namespace tessera::vhlo {
 
@@ -38,5 +44,13 @@ const SimpleType *findSimpleType(mlir::Type plain);
 const llvm::fltSemantics *floatSemantics(mlir::Type plain);
 /// The bits of an integer in an artifact, 0 when `plain` is none.
 unsigned integerWidth(mlir::Type plain);
+
+/// Reads a versioned type for the plain one that it stands for.
+mlir::ParseResult parsePlain(mlir::AsmParser &parser, mlir::Type &type);
+llvm::LogicalResult readPlain(mlir::DialectBytecodeReader &reader, mlir::Type &type);
+
+/// The code and fields of a type. Reading gives null after an error.
+mlir::Type readPlainType(mlir::DialectBytecodeReader &reader);
+void writePlainType(mlir::DialectBytecodeWriter &writer, mlir::Type plain);
 
 } // namespace tessera::vhlo
