@@ -4,10 +4,10 @@
 #include "lib/cost/FitCache.h"
 #include "lib/cost/OnePace.h"
 #include "lib/cost/SharedCores.h"
+#include "lib/target/HostCaches.h"
 #include "lib/target/Target.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 #include <algorithm>
 #include <cmath>
@@ -28,10 +28,9 @@ cost::Topology describedMachine() {
   topology.name = "calibrated";
   topology.device = cost::referenceRates();
   topology.computingAtOnce = std::max(1u, std::thread::hardware_concurrency());
-  long cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
-  topology.device.cacheBytes = cache > 0 ? double(cache) : 1e6;
-  long near = sysconf(_SC_LEVEL1_DCACHE_SIZE);
-  topology.device.nearBytes = near > 0 ? 0.75 * double(near) : 24e3;
+  target::Caches caches = target::hostCaches();
+  topology.device.cacheBytes = caches.core > 0 ? caches.core : 1e6;
+  topology.device.nearBytes = caches.near > 0 ? 0.75 * caches.near : 24e3;
   if (llvm::Expected<target::Choice> chosen = target::choose("cpu", "native")) {
     const target::Processor &processor = chosen->processors.front();
     topology.device.vectorBytes = double(processor.vectorBits) / 8;
@@ -49,49 +48,10 @@ cost::Topology describedMachine() {
   return topology;
 }
 
-// How many a list as "0-3,8" names; none where it is no such list.
-unsigned countOfList(llvm::StringRef list) {
-  unsigned count = 0;
-  for (llvm::StringRef range : llvm::split(list, ',')) {
-    auto [first, last] = range.split('-');
-    unsigned begin, end;
-    if (first.getAsInteger(10, begin) || (last.empty() ? first : last).getAsInteger(10, end))
-      return 0;
-    count += end < begin ? 0 : end - begin + 1;
-  }
-  return count;
-}
-
-// That the cache which cores share can have for each of them, where the system says it. (Of some
-// processors sysconf has the sum of several such caches.)
-double mostSharedBytes() {
-  auto read = [](const char *name) {
-    std::string path = std::string("/sys/devices/system/cpu/cpu0/cache/index3/") + name;
-    auto file = llvm::MemoryBuffer::getFileAsStream(path);
-    return file ? (*file)->getBuffer().trim().str() : std::string();
-  };
-  unsigned long long kilobytes;
-  unsigned cores = countOfList(read("shared_cpu_list"));
-  if (!cores || llvm::StringRef(read("size")).rtrim('K').getAsInteger(10, kilobytes))
-    return 1e30;
-  return 1024.0 * double(kilobytes) / cores;
-}
-
-// The two least of some measurements.
-struct Least {
-  double seconds = 1e30, next = 1e30;
-
-  void add(double measured) {
-    next = std::min(next, std::max(measured, seconds));
-    seconds = std::min(measured, seconds);
-  }
-  bool isConfirmed() const { return next < 1.04 * seconds; }
-};
-
 // How often each of some programs is measured, and how long at a time.
 struct Turns {
   int rounds;
-  double seconds;
+  calibration::Measured each;
 };
 
 class Calibrator {
@@ -162,14 +122,15 @@ private:
   // Of the cache that cores share, by how much longer the same kernels take with more arrays.
   void findSharedCache(const std::vector<Program> &programs, llvm::ArrayRef<double> bytes) {
     // A cache that others use, too, needs some rounds of a loop until it holds what it can.
-    std::vector<cost::Observation> observed = observeInTurns(programs, {7, 0.04});
+    std::vector<cost::Observation> observed = observeInTurns(programs, {7, {0.04}});
     constexpr double part = calibration::kSideOfCachePart * calibration::kSideOfCachePart * 4;
     std::vector<cost::CachePass> passes;
     cost::DeviceRates &device = result.topology.device;
     for (auto [one, size] : llvm::zip(observed, bytes))
       if (size > 1.5 * device.cacheBytes)
         passes.push_back({size, one.seconds / one.launches, part});
-    cost::SharedCache found = cost::cacheOf(passes, mostSharedBytes());
+    double most = target::hostCaches().shared;
+    cost::SharedCache found = cost::cacheOf(passes, most > 0 ? most : 1e30);
     device.sharedBytes = found.bytes;
     device.othersPerSecond = found.othersPerSecond;
   }
@@ -178,7 +139,7 @@ private:
   void findClock(const std::vector<Program> &programs) {
     if (programs.empty())
       return;
-    Rounds rounds = measureInTurns(programs, {options.quick ? 5 : 31, 0.01});
+    Rounds rounds = measureInTurns(programs, {options.quick ? 5 : 31, {0.01}});
     if (!result.error.empty())
       return;
     // Of each round: a difference of two medians would have both their errors.
@@ -239,14 +200,16 @@ private:
   Rounds measureInTurns(const std::vector<Program> &programs, Turns turns) {
     Rounds rounds;
     for (const Program &program : programs)
-      rounds.programs.push_back(compileFor(program, counted(), target::kDefaultTarget));
+      rounds.programs.push_back(
+          compileFor(program, options.process && program.devices > 1 ? described : counted(),
+                     target::kDefaultTarget));
     rounds.seconds.resize(turns.rounds);
     for (std::vector<double> &round : rounds.seconds)
       for (size_t i = 0; i < programs.size() && result.error.empty(); ++i) {
         if (options.progress)
           options.progress(done + i, total, programs[i].name);
         round.push_back(calibration::secondsOf(programs[i], rounds.programs[i], options,
-                                               result.error, turns.seconds));
+                                               result.error, turns.each));
       }
     done += programs.size();
     return rounds;
@@ -272,30 +235,21 @@ private:
     topology.network = cost::fitLinks(result.collectives);
   }
 
-  // All programs one after the other, and again those of which no two measurements agree: what
-  // disturbs for a second spoils one, and a machine that is slower for a while is seen to be.
+  // All programs one after the other, some times over: of each the middle round counts, as the pace of
+  // a machine that others use, too, wanders within seconds. A round that was undisturbed by chance is
+  // not what steps take that last longer, or come later.
   std::vector<cost::Observation> observe(const std::vector<Program> &programs) {
-    std::vector<Compiled> compiled;
-    std::vector<Least> least(programs.size());
-    for (int round = 0; round < mostRounds(); ++round)
-      for (size_t i = 0; i < programs.size(); ++i) {
-        if (round >= 2 && least[i].isConfirmed())
-          continue;
-        if (options.progress)
-          options.progress(done + i, total, programs[i].name);
-        if (round == 0)
-          compiled.push_back(compileFor(
-              programs[i], options.process && programs[i].devices > 1 ? described : counted(),
-              target::kDefaultTarget));
-        double seconds = calibration::secondsOf(programs[i], compiled[i], options, result.error);
-        if (!result.error.empty())
-          return {};
-        least[i].add(seconds);
-      }
-    done += programs.size();
+    Rounds rounds = measureInTurns(programs, allTurns());
+    if (!result.error.empty())
+      return {};
     std::vector<cost::Observation> observed;
-    for (size_t i = 0; i < programs.size(); ++i)
-      observed.push_back(ofDevice(compiled[i].work, programs[i].devices, least[i].seconds));
+    for (size_t i = 0; i < programs.size(); ++i) {
+      std::vector<double> seconds;
+      for (const std::vector<double> &round : rounds.seconds)
+        seconds.push_back(round[i]);
+      observed.push_back(ofDevice(rounds.programs[i].work, programs[i].devices,
+                                  cost::medianOf(std::move(seconds))));
+    }
     return observed;
   }
 
@@ -307,10 +261,13 @@ private:
     return work;
   }
 
-  Turns shortTurns() const { return {options.quick ? 5 : 15, 0.01}; }
+  Turns shortTurns() const { return {options.quick ? 5 : 15, {0.01}}; }
 
-  // Processes measure together, so often as all do.
-  int mostRounds() const { return options.process ? 2 : 6; }
+  // For longer than another process keeps a core at a time; of steps as models have them.
+  Turns allTurns() const {
+    constexpr double span = 0.02;
+    return options.quick ? Turns{2, {0.03, span}} : Turns{options.process ? 3 : 4, {0.05, span}};
+  }
 
   // What idle cores that take their part leave over, of the same on one core.
   void findSharing(const std::vector<Program> &programs) {
@@ -342,7 +299,10 @@ private:
       return;
     cost::DeviceRates &rates = result.topology.device;
     double cores = double(result.topology.computingAtOnce);
-    rates.shortStepSeconds = std::min(observed[0].seconds, 1e-4);
+    cost::Observation kernel = observed[0]; // which every step counts beside what a short one takes
+    kernel.steps = 0;
+    double step = observed[0].seconds - cost::predictedSeconds(rates, kernel);
+    rates.shortStepSeconds = std::clamp(step, 0.0, 1e-4);
     if (cores < 2)
       return;
     double one = observed[1].seconds - rates.shortStepSeconds,

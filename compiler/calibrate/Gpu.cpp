@@ -99,7 +99,8 @@ private:
     if (launches)
       *launches = compiled.work.launches;
     result.names.push_back(name);
-    return calibration::secondsOf(program, compiled, options, result.error);
+    return calibration::secondsOf(program, compiled, options, result.error,
+                                  {options.quick ? 0.03 : 0.06});
   }
 
   const CalibrationOptions &options;

@@ -1,6 +1,7 @@
 #include "compiler/calibrate/Run.h"
 
 #include "compiler/Compile.h"
+#include "lib/cost/OnePace.h"
 #include "lib/cost/TopologyText.h"
 
 #include "llvm/Support/JSON.h"
@@ -37,7 +38,7 @@ Compiled compileFor(const Program &program, const cost::Topology &topology,
 }
 
 double secondsOf(const Program &program, const Compiled &compiled,
-                 const CalibrationOptions &options, std::string &error, double atMost) {
+                 const CalibrationOptions &options, std::string &error, Measured measured) {
   auto fail = [&](const std::string &why) {
     error = "error: calibration program '" + program.name + "': " + why;
     return 0.0;
@@ -46,22 +47,21 @@ double secondsOf(const Program &program, const Compiled &compiled,
     return fail(compiled.error);
   std::vector<double> seconds;
   bool overProcesses = options.process && program.devices > 1;
-  // Short steps, too, for longer than another process keeps a core at a time.
-  double longest = atMost > 0 ? atMost : options.quick ? 0.03 : 0.06;
-  command::ProgramToMeasure measured{.bytes = compiled.bytes,
-                                     .workers = static_cast<uint32_t>(program.threads),
-                                     .overProcesses = overProcesses,
-                                     .steps = options.quick   ? 5
-                                              : overProcesses ? 15
-                                                              : 1000,
-                                     .seconds = longest,
-                                     .leastSteps = options.quick ? 1
-                                                   : atMost > 0  ? 2
-                                                                 : 4};
-  std::string wrong = options.measuring.measure(measured, seconds);
-  // What a step takes when nobody else is in the way.
-  return wrong.empty() && !seconds.empty() ? *std::min_element(seconds.begin(), seconds.end())
-                                           : fail(wrong);
+  command::ProgramToMeasure asked{.bytes = compiled.bytes,
+                                  .workers = static_cast<uint32_t>(program.threads),
+                                  .overProcesses = overProcesses,
+                                  .steps = options.quick   ? 5
+                                           : overProcesses ? 15
+                                                           : 1000,
+                                  .seconds = measured.seconds,
+                                  .leastSteps = options.quick ? 1 : 2};
+  std::string wrong = options.measuring.measure(asked, seconds);
+  if (!wrong.empty() || seconds.empty())
+    return fail(wrong);
+  // Of a step that is over before a processor's pace changes, the least is what others measure, too.
+  constexpr double shortStep = 1e-4;
+  double least = *std::min_element(seconds.begin(), seconds.end());
+  return least < shortStep ? least : cost::leastInARow(seconds, measured.span);
 }
 
 } // namespace tessera::calibration

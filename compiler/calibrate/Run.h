@@ -15,10 +15,14 @@ struct Compiled {
 
 Compiled compileFor(const Program &program, const cost::Topology &topology, llvm::StringRef target);
 
-// Of a step, when nobody else is in the way; `error`: what went wrong. `atMost`: the seconds after which
-// no further step begins, where it is measured many times; 0: for longer than another process keeps a
-// core at a time.
+// For how long a program is measured, and what of its steps counts.
+struct Measured {
+  double seconds;  // after which no further step begins
+  double span = 0; // of steps in a row (OnePace.h); 0: the least of all steps
+};
+
+// Of a step, at its best in that time; `error`: what went wrong.
 double secondsOf(const Program &program, const Compiled &compiled,
-                 const CalibrationOptions &options, std::string &error, double atMost = 0);
+                 const CalibrationOptions &options, std::string &error, Measured measured);
 
 } // namespace tessera::calibration

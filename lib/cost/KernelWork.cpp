@@ -19,6 +19,8 @@ KernelWork &KernelWork::operator+=(const KernelWork &other) {
   moved += other.moved;
   runs += other.runs;
   flops += other.flops;
+  if (other.grid >= grid)
+    wholeCell = other.wholeCell;
   grid = std::max(grid, other.grid);
   return *this;
 }

@@ -93,7 +93,8 @@ struct KernelWork {
   double runs = 0;         // that the inner loops begin
   llvm::SmallVector<Touched, 6> arrays; // the kernel's operands, then its results
   double grid = 1;                      // parts that may run on different cores
-  double flops = 0; // floating-point operations: a multiplication and an addition are two
+  double wholeCell = 0; // the share of one that no edge cuts short; 0: all are alike
+  double flops = 0;     // floating-point operations: a multiplication and an addition are two
 
   double &of(ElementClass which) { return elements[static_cast<unsigned>(which)]; }
   double &of(Folding which) { return folded[static_cast<unsigned>(which)]; }

@@ -11,6 +11,21 @@ double medianOf(std::vector<double> values) {
   return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
 }
 
+double leastInARow(llvm::ArrayRef<double> seconds, double span) {
+  double least = 0, all = 0, row = 0;
+  size_t first = 0;
+  for (size_t i = 0; i < seconds.size(); ++i) {
+    all += seconds[i];
+    row += seconds[i];
+    while (first < i && row - seconds[first] >= span)
+      row -= seconds[first++];
+    double mean = row / double(i + 1 - first);
+    if (row >= span && (least == 0 || mean < least))
+      least = mean;
+  }
+  return least > 0 || seconds.empty() ? least : all / double(seconds.size());
+}
+
 std::vector<double> atOnePace(llvm::ArrayRef<std::vector<double>> rounds) {
   std::vector<double> seconds;
   size_t programs = rounds.empty() ? 0 : rounds.front().size();

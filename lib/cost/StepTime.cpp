@@ -159,7 +159,10 @@ private:
 
   // As many trips more as the one from one mark to the other.
   void skip(const StepTime &before, const Mark &begin, const Mark &end, double trips) {
-    double period = end.seconds - begin.seconds;
+    // Devices that share cores may be in turns that no later trip has, where some have caught up: but
+    // cores have all to compute, in each.
+    double least = (state.sums.compute - before.compute) + (state.sums.overhead - before.overhead);
+    double period = std::max(end.seconds - begin.seconds, least);
     size_t count = events.size() - begin.firstEvent;
     for (double trip = 1; count && trip <= trips && events.size() + count <= mostEvents; ++trip)
       for (size_t i = 0; i < count; ++i) {

@@ -47,7 +47,7 @@ static cost::KernelWork scaledAlongRows(const cost::KernelWork &whole, double sh
   (shard.batch >= shards ? shard.batch : shard.m) /= shards;
   if (double cells = cost::setCopies(shard, whole.products.front())) {
     work.products.front() = shard;
-    work.grid = cells;
+    work.grid = cells, work.wholeCell = 0; // how even a shard's cells are is not known
   }
   return work;
 }
@@ -81,7 +81,7 @@ double KernelPrices::seconds(int32_t number, const ProductShards &shards) {
     product.timesA = std::max(1.0, product.timesA / shards.n);
     product.timesB = std::max(1.0, product.timesB / shards.m);
     if (double cells = cost::setCopies(product, whole))
-      work.grid = cells;
+      work.grid = cells, work.wholeCell = 0; // how even a shard's cells are is not known
   }
   return secondsOf(kernel, work, shards);
 }
@@ -103,7 +103,8 @@ double KernelPrices::secondsOf(const Kernel &kernel, const cost::KernelWork &wor
   cost::Terms terms = cost::termsOf(rates, work, missed);
   if (usesTiles)
     terms = cost::besideTiles(rates, terms);
-  return cost::sharedSeconds(rates, cost::secondsOf(rates, terms), grid, cores);
+  return cost::sharedSeconds(rates, cost::secondsOf(rates, terms), grid, cores,
+                             /*asleep=*/false, work.wholeCell);
 }
 
 const std::string &KernelPrices::keyOf(int32_t number) {

@@ -211,7 +211,7 @@ private:
     price.seconds = cost::isGpu(rates) // whose grids are blocks of threads
                         ? cost::gpuSeconds(rates, work, work.grid)
                         : cost::sharedSeconds(rates, alone(price.terms, work), grid, cores,
-                                              /*asleep=*/isShort);
+                                              /*asleep=*/isShort, work.wholeCell);
     took(price.seconds);
     price.flops = work.flops;
     price.hasProducts = !work.products.empty();

@@ -149,6 +149,14 @@ double cellsOf(const Graph &graph, const ContractionLoops &loops, const cost::Pr
          chunksOf(product.batch, cells.outerChunk);
 }
 
+double wholeCellOf(const Graph &graph, const ContractionLoops &loops,
+                   const cost::Product &product) {
+  ContractionCells cells = commonCells(graph, loops, product);
+  auto part = [](int64_t chunk, double size) { return std::min(double(chunk) / size, 1.0); };
+  return part(cells.mChunk, product.m) * part(cells.nChunk, product.n) *
+         part(cells.outerChunk, product.batch);
+}
+
 // Loads that lie in one piece along none of the loops that the copy's vectors run along.
 static double countApart(Node *node, llvm::ArrayRef<unsigned> along) {
   double loads = 0;

@@ -17,6 +17,8 @@ bool suitsPairs(const Graph &graph, const ContractionLoops &loops);
 cost::Product productOf(const Graph &graph, const ContractionLoops &loops);
 // Cells that it is divided into.
 double cellsOf(const Graph &graph, const ContractionLoops &loops, const cost::Product &product);
+// Of the whole, what one of them has that no edge cuts short.
+double wholeCellOf(const Graph &graph, const ContractionLoops &loops, const cost::Product &product);
 // Elements that the copies read one by one.
 double readApart(const Graph &graph, const ContractionLoops &loops, const cost::Product &product);
 

@@ -346,7 +346,10 @@ private:
     cost::Product made = productOf(graph, loops);
     made.k *= shareInPhases(nest);
     made.k *= shareOfTerms(loops);
-    work.grid = std::max(work.grid, cellsOf(graph, loops, made));
+    if (double cells = cellsOf(graph, loops, made); cells > work.grid) {
+      work.grid = cells;
+      work.wholeCell = wholeCellOf(graph, loops, made);
+    }
     work.flops += made.flops();
     inProduct.insert(loops.product);
     inProduct.insert(loops.product->reduction->inputs[0]);
@@ -363,6 +366,10 @@ private:
                            : goesByTiles && made.isTurned && loops.product->reduction->isOfWindow;
     if (Node *b = unwidened(loops.b); b->op == Op::Load && readsStrips)
       inStrips.insert(b);
+    // What is copied first is read a panel at a time, and nothing is multiplied meanwhile.
+    for (auto [node, copy] : {std::pair(loops.a, made.a), std::pair(loops.b, made.b)})
+      if (Node *read = unwidened(node); read->op == Op::Load && copy != cost::Product::None)
+        inStrips.insert(read);
     // What the results are combined with is read by tiles, as they are written; nobody waits for squares
     // that are.
     for (Node *node : live)

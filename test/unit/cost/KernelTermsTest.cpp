@@ -181,6 +181,17 @@ TEST(SharedSeconds, CoresTakeChunksInTurns) {
   EXPECT_EQ(coresOfGrid(grid, 16), 4);
 }
 
+// A cell of 96 of 128 columns and one of 32; two of 48 and one of 32, of which the core with one takes the
+// last.
+TEST(SharedSeconds, CellsThatAnEdgeCutsShort) {
+  DeviceRates rates;
+  steps::SharedGrid two{2, 4e6, 0}, three{3, 4e6, 0};
+  EXPECT_DOUBLE_EQ(sharedSeconds(rates, 128e-6, two, 2, false, 96 / 128.0), 96e-6);
+  EXPECT_DOUBLE_EQ(sharedSeconds(rates, 128e-6, two, 2, false, 0.5), 64e-6);
+  EXPECT_DOUBLE_EQ(sharedSeconds(rates, 128e-6, three, 2, false, 48 / 128.0), 80e-6);
+  EXPECT_DOUBLE_EQ(sharedSeconds(rates, 128e-6, three, 3, false, 48 / 128.0), 48e-6);
+}
+
 TEST(CacheWalk, HoldsWhatWasTouchedLast) {
   CacheWalk cache(8);
   EXPECT_EQ(cache.touch(0, 4), 4);

@@ -12,6 +12,17 @@ TEST(OnePace, Median) {
   EXPECT_EQ(medianOf({4, 1, 2, 3}), 2.5);
 }
 
+// Every other step is quick: the least is what no longer step takes. One that was disturbed is in none of
+// the best rows.
+TEST(OnePace, LeastInARow) {
+  std::vector<double> seconds{2, 1, 2, 1, 9, 1, 2, 1};
+  EXPECT_EQ(leastInARow(seconds, 0), 1);
+  EXPECT_DOUBLE_EQ(leastInARow(seconds, 3), 1.5);
+  EXPECT_DOUBLE_EQ(leastInARow({4, 3, 5}, 1), 3);
+  EXPECT_DOUBLE_EQ(leastInARow({1, 2, 3}, 100), 2); // no row is as long
+  EXPECT_EQ(leastInARow({}, 1), 0);
+}
+
 // A tenth between two programs, at paces that differ by half. The least of each would say that the
 // second takes less than the first.
 TEST(OnePace, ADifferenceThatIsLessThanThePaceWanders) {

@@ -2,6 +2,7 @@
 #include "lib/target/Target.h"
 
 #include "include/tessera/cpu_features.h"
+#include "lib/target/HostCaches.h"
 #include "lib/target/X86Processors.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -46,6 +47,14 @@ TEST(TargetTest, BestComesFirst) {
   for (size_t i = 0; i + 1 < choice.processors.size(); ++i)
     for (const std::string &feature : choice.processors[i + 1].features)
       EXPECT_TRUE(llvm::is_contained(choice.processors[i].features, feature)) << feature;
+}
+
+TEST(TargetTest, CoresThatShareACache) {
+  EXPECT_EQ(countOfList("0"), 1u);
+  EXPECT_EQ(countOfList("0-3,8"), 5u);
+  EXPECT_EQ(countOfList("3-1"), 0u);
+  EXPECT_EQ(countOfList(""), 0u);
+  EXPECT_EQ(countOfList("all"), 0u);
 }
 
 TEST(TargetTest, ArchitecturesOfGpusComeNewestFirst) {
