@@ -190,47 +190,106 @@ double LinkTimes::carry(uint64_t links, double seconds, double now) {
   return now;
 }
 
+double LinkTimes::beginOf(const LinkUse &use, double now) const {
+  for (uint64_t rest = use.links; rest; rest &= rest - 1)
+    now = std::max(now, free_[llvm::countr_zero(rest)] - use.from);
+  return now;
+}
+
 void LinkTimes::shift(double seconds) {
   for (double &free : free_)
     free += seconds;
 }
 
+namespace {
+
+// The clock of a device, from links that are free at some time.
+struct Clock {
+  Clock(llvm::ArrayRef<Task> tasks, double linksFree)
+      : tasks(tasks), links(linksFree), doneAt(tasks.size(), 0) {}
+
+  void pass(const Step &step) {
+    const Task &task = tasks[step.task];
+    switch (step.kind) {
+    case Step::Run:
+      waitUntil(links.beginOf(task.within, now));
+      compute(task.seconds);
+      links.release(task.within, now);
+      if (task.within.links)
+        held = std::max(held, now - task.within.until);
+      break;
+    case Step::Start:
+      doneAt[step.task] = links.carry(task.links, task.seconds, now);
+      held = std::max(held, doneAt[step.task]);
+      compute(task.own);
+      break;
+    case Step::Wait:
+      waitUntil(doneAt[step.task]);
+      break;
+    }
+  }
+
+  double end() const { return std::max(now, held); }
+
+  llvm::ArrayRef<Task> tasks;
+  LinkTimes links;
+  std::vector<double> doneAt;
+  double now = 0, held = 0; // held: until when links are
+  double computed = 0, exposed = 0;
+
+private:
+  void compute(double seconds) {
+    now += seconds;
+    computed += seconds;
+  }
+  void waitUntil(double time) {
+    exposed += std::max(0.0, time - now);
+    now = std::max(now, time);
+  }
+};
+
+} // namespace
+
 Timeline simulate(llvm::ArrayRef<Task> tasks, llvm::ArrayRef<Storage> storages,
                   llvm::ArrayRef<Step> steps) {
   Timeline line;
   LiveMemory memory(tasks, storages);
-  LinkTimes links;
-  std::vector<double> doneAt(tasks.size(), 0);
-  double now = 0, last = 0;
+  Clock clock(tasks, 0);
   for (auto [i, step] : llvm::enumerate(steps)) {
-    const Task &task = tasks[step.task];
     int64_t before = memory.peak();
-    switch (step.kind) {
-    case Step::Run:
+    clock.pass(step);
+    if (step.kind != Step::Wait)
       memory.begin(step.task);
-      now += task.seconds;
-      line.compute += task.seconds;
+    if (step.kind != Step::Start)
       memory.end(step.task);
-      break;
-    case Step::Start:
-      memory.begin(step.task);
-      doneAt[step.task] = links.carry(task.links, task.seconds, now);
-      last = std::max(last, doneAt[step.task]);
-      now += task.own;
-      line.compute += task.own;
-      break;
-    case Step::Wait:
-      line.exposed += std::max(0.0, doneAt[step.task] - now);
-      now = std::max(now, doneAt[step.task]);
-      memory.end(step.task);
-      break;
-    }
     if (memory.peak() > before)
       line.peakStep = i;
   }
-  line.seconds = std::max(now, last);
+  line.seconds = clock.end();
+  line.compute = clock.computed;
+  line.exposed = clock.exposed;
   line.peakBytes = memory.peak();
   return line;
+}
+
+LinkUse linkUseOf(llvm::ArrayRef<Task> tasks, llvm::ArrayRef<Step> steps) {
+  LinkUse use;
+  double all = 0;
+  for (const Task &task : tasks) {
+    use.links |= task.links | task.within.links;
+    all += task.alone();
+  }
+  if (!use.links)
+    return use;
+  // With links that are free at some late time, everything ends as much later as that is beyond `from`.
+  Clock early(tasks, 0), late(tasks, all);
+  for (const Step &step : steps) {
+    early.pass(step);
+    late.pass(step);
+  }
+  use.from = std::max(0.0, early.end() - (late.end() - all));
+  use.until = early.end() - early.held;
+  return use;
 }
 
 std::vector<int64_t> arraysAtPeak(llvm::ArrayRef<Task> tasks, llvm::ArrayRef<Storage> storages,

@@ -31,12 +31,22 @@ struct Storage {
   bool given = false;
 };
 
+// Links that collectives inside of a computation hold, such as those of a loop:
+//
+//   device   a a a . . . a a a        links   - - - g g g - - -        from 3 s, until 3 s before the end
+struct LinkUse {
+  uint64_t links = 0;
+  double from = 0;  // seconds after its begin: so long it goes on while others hold them
+  double until = 0; // seconds before its end: from then on they are free
+};
+
 struct Task {
   double seconds = 0; // of the device, or of a collective's links
   double own = 0;     // of a collective: of the device, while the links begin to carry it
   // Of a collective: a bit for each of the links that it holds (Topology::routeOf); of a transfer
   // between memory spaces its copy engine. 0: the device computes.
   uint64_t links = 0;
+  LinkUse within = {};                // of a computation
   llvm::SmallVector<int, 4> operands; // earlier tasks whose results it needs
   llvm::SmallVector<int, 4> reads;    // storages
   llvm::SmallVector<int, 2> writes;   // storages that nobody has written before
@@ -68,13 +78,19 @@ struct Timeline {
 // When each link and copy engine is free again.
 class LinkTimes {
 public:
+  explicit LinkTimes(double now = 0) { free_.fill(now); }
+
   // When what is ready at `now` and takes so many seconds has crossed all its links.
   double carry(uint64_t links, double seconds, double now);
+  // When a computation that is ready at `now` can begin, so that it waits for no link later.
+  double beginOf(const LinkUse &use, double now) const;
+  // It has ended.
+  void release(const LinkUse &use, double end) { carry(use.links, 0, end - use.until); }
   // So much time passes in which the same goes on.
   void shift(double seconds);
 
 private:
-  std::array<double, 64> free_{};
+  std::array<double, 64> free_;
 };
 
 // How much memory arrays need beside such that the caller gives: each of them lies in one that is as
@@ -142,6 +158,9 @@ private:
 
 Timeline simulate(llvm::ArrayRef<Task> tasks, llvm::ArrayRef<Storage> storages,
                   llvm::ArrayRef<Step> steps);
+
+// What links the steps hold, all told.
+LinkUse linkUseOf(llvm::ArrayRef<Task> tasks, llvm::ArrayRef<Step> steps);
 
 // The largest arrays of those that are live at the peak.
 std::vector<int64_t> arraysAtPeak(llvm::ArrayRef<Task> tasks, llvm::ArrayRef<Storage> storages,

@@ -156,6 +156,30 @@ def RingProducts : Pass<"tessera-ring-products", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect", "::tessera::comm::CommDialect"];
 }
 
+def CarryInParts : Pass<"tessera-carry-in-parts", "::mlir::ModuleOp"> {
+  let summary = "Computes what a loop hands to the next device in parts, each of which travels while the next is multiplied.";
+  let description = [{
+    ```mlir
+    %r = stablehlo.while(%x = %a)
+      do { %s = comm.shift(%x) by 1 wrap over A; %h = f(%s); %y = stablehlo.dot_general %h, %w, ..; return %y }
+    ```
+    becomes
+    ```mlir
+    %r:2 = stablehlo.while(%x0 = %a0, %x1 = %a1)
+      do {
+        %s0 = comm.shift(%x0) by 1 wrap over A
+        %s1 = comm.shift(%x1) by 1 wrap over A
+        %h = f(concatenate(%s0, %s1))
+        %y0 = stablehlo.dot_general %h, %w[half 0]
+        %y1 = stablehlo.dot_general %h, %w[half 1]
+        return %y0, %y1
+      }
+    ```
+    Stages of a pipeline have nothing else to compute while a micro-batch travels. *order* lets trips begin behind the shifts, so that %y0 travels while %y1 is multiplied. Only where `lib/cost/RingProduct.h` says that it is quicker. The bits are the same.
+  }];
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect", "::tessera::comm::CommDialect"];
+}
+
 def VerifyCommunicate : Pass<"tessera-verify-communicate", "::mlir::ModuleOp"> {
   let summary = "Refuses collectives over axes that the mesh does not have, or over groups of one device.";
   let description = [{

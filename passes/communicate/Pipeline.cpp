@@ -19,6 +19,7 @@ void buildCommunicatePipeline(mlir::OpPassManager &pm) {
   pm.addPass(createReduceInLoops());
   pm.addPass(createBucketCollectives());
   pm.addPass(createRingProducts());
+  pm.addPass(createCarryInParts());
   pm.addPass(createVerifyCommunicate());
 }
 

@@ -11,6 +11,7 @@
 #include "passes/communicate/BesideCollective.h"
 #include "passes/communicate/GatheredProducts.h"
 #include "passes/communicate/LiveBytes.h"
+#include "passes/communicate/PartPrice.h"
 #include "passes/communicate/ProductWork.h"
 #include "passes/communicate/RingLoop.h"
 #include "passes/communicate/RowsOf.h"
@@ -28,8 +29,6 @@ namespace {
 
 // Of a trip: what numbers it and its rows; with the start, the wait and a copy.
 constexpr int kKernelsOfTrip = 2, kInstructionsOfTrip = 6;
-// Products of fewer rows are far from the machine's rate.
-constexpr int64_t kLeastRowsOfPart = 64;
 
 // A product and its reduce-scatter in parts of the scattered dimension, whose sums travel around the
 // ring, or of another, each of which is scattered as a whole.
@@ -193,28 +192,6 @@ void Rings::tryGather(comm::AllGatherOp gather) {
   found.replaceAll(replaced, [&](Operation *op) { forget(op); });
 }
 
-// Time of the products whose result's rows are computed in `parts` parts, `lanes` of them at a
-// time.
-void price(cost::RingProduct &ring, const DeviceSeconds &device, const LiveBytes &live,
-           const RowsOf &rows, double parts, double lanes = 1) {
-  for (stablehlo::DotGeneralOp dot : rows.products()) {
-    cost::KernelWork whole = workOfProduct(dot);
-    auto isCut = [&](Value operand) {
-      return llvm::any_of(rows.sources(), [&](auto source) { return source.first == operand; });
-    };
-    unsigned cut = isCut(dot.getRhs()) && !isCut(dot.getLhs());
-    cost::KernelWork part = partOf(whole, OperandDim::Free, cut, parts);
-    for (auto [i, operand] : llvm::enumerate(dot->getOperands()))
-      if (isCut(operand))
-        part.arrays[i].bytes /= parts;
-    part.arrays[2].bytes /= parts;
-    ring.product += device.kernel(whole);
-    ring.room = std::min(ring.room, live.room(dot));
-    ring.wholeBytes += whole.bytes();
-    ring.part += lanes * device.kernel(part);
-  }
-}
-
 void Rings::tryScatter(comm::ReduceScatterOp scatter) {
   Value input = scatter.getInputs().front();
   auto type = dyn_cast<FloatType>(typeOf(input).getElementType());
@@ -250,7 +227,7 @@ ScatterLoop Rings::asRing(comm::ReduceScatterOp scatter, const cost::RingProduct
   double tileBytes = bytesOf(result);
   auto priced = [&](double lanes) {
     cost::RingProduct ring = shifting(whole, scatter.getAxes(), tileBytes / lanes);
-    price(ring, device, live, rows, lanes * static_cast<double>(ring.shards), lanes);
+    priceParts(ring, device, live, rows, lanes * static_cast<double>(ring.shards), lanes);
     ring.between += lanes * device.launch() + device.moving(3 * tileBytes);
     ring.around = device.moving(2 * (1 + lanes) * tileBytes + 2 * rows.paddedBytes());
     // The sum that comes, the one that goes and the next term, for the product as a whole.
@@ -273,7 +250,7 @@ void Rings::forEachPart(comm::ReduceScatterOp scatter, const cost::RingProduct &
     cost::RingProduct loop = stepping(
         whole, timeOf(cost::CollectiveKind::ReduceScatter, scatter.getAxes(), input / count));
     loop.shards = parts;
-    price(loop, device, live, rows, count);
+    priceParts(loop, device, live, rows, count);
     loop.between += device.launch() + device.moving(2 * result / count);
     loop.last = loop.shift;
     loop.around = device.moving(result);

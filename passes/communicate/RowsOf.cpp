@@ -71,7 +71,8 @@ bool isSplat(Value value) {
 
 bool RowsOf::isFollowed(Value of, int64_t along) const {
   Operation *op = of.getDefiningOp();
-  return op && op->getBlock() == block && of.hasOneUse() && operandDims(op, along);
+  return op && op->getBlock() == block && (of.hasOneUse() || (isReplaced && of == value)) &&
+         operandDims(op, along);
 }
 
 void RowsOf::follow(Value of, int64_t along) {

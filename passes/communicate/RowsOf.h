@@ -11,9 +11,10 @@ namespace tessera::communicate {
 class RowsOf {
 public:
   // Follows ops of `block` that nobody else reads, down to values that stay: those are read row by
-  // row. Rows of `dim` may be asked for up to `total`.
-  RowsOf(mlir::Value value, int64_t dim, int64_t total, mlir::Block *block)
-      : value(value), dim(dim), total(total), block(block) {
+  // row. Rows of `dim` may be asked for up to `total`. With `isReplaced` the value itself may have more
+  // readers: the rows are all that there is of it afterwards.
+  RowsOf(mlir::Value value, int64_t dim, int64_t total, mlir::Block *block, bool isReplaced = false)
+      : value(value), dim(dim), total(total), block(block), isReplaced(isReplaced) {
     follow(value, dim);
   }
 
@@ -40,6 +41,7 @@ private:
   mlir::Value value;
   int64_t dim, total;
   mlir::Block *block;
+  bool isReplaced;
   llvm::SmallVector<stablehlo::DotGeneralOp, 2> dots;
   llvm::SmallVector<std::pair<mlir::Value, int64_t>, 4> leaves;
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> paddedLeaves;

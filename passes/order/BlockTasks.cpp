@@ -204,6 +204,8 @@ private:
     }
     for (Region &region : loop->getRegions()) {
       BlockCost cost = costOf(region.front());
+      if (cost.links.links)
+        task.within = {cost.links.links, task.seconds + cost.links.from, cost.links.until};
       task.seconds += cost.seconds;
       if (cost.peakBytes > most.peakBytes)
         most = std::move(cost);
@@ -243,6 +245,8 @@ private:
       BlockCost most;
       for (Region &region : op->getRegions()) {
         BlockCost cost = costOf(region.front());
+        if (cost.seconds >= task.seconds)
+          task.within = cost.links;
         task.seconds = std::max(task.seconds, cost.seconds);
         if (cost.peakBytes > most.peakBytes)
           most = std::move(cost);
@@ -303,7 +307,8 @@ private:
 BlockCost costOf(const BlockTasks &tasks, llvm::ArrayRef<cost::Step> steps,
                  const cost::Timeline &line) {
   return {line.seconds, line.peakBytes,
-          cost::arraysAtPeak(tasks.tasks, tasks.storages, steps, line)};
+          cost::arraysAtPeak(tasks.tasks, tasks.storages, steps, line),
+          cost::linkUseOf(tasks.tasks, steps)};
 }
 
 BlockTasks tasksOf(Block &block, const cost::Topology &topology, const sdy::MeshTable &meshes,

@@ -15,6 +15,7 @@ struct BlockCost {
   double seconds = 0;
   int64_t peakBytes = 0;                  // its arguments included, which loops carry
   std::vector<int64_t> arraysAtPeak = {}; // the largest
+  cost::LinkUse links = {};
 };
 
 // One of comm's collectives that is not split yet.

@@ -71,7 +71,11 @@ private:
     double end, linkFree = 0;
     std::vector<double> begins = timesOf(false, end);
     for (int task : body.order) {
-      if (early.test(task) || !tasks[task].isCollective())
+      if (early.test(task))
+        continue;
+      if (const cost::LinkUse &within = tasks[task].within; within.links)
+        linkFree = std::max(linkFree, begins[task] + tasks[task].seconds - within.until);
+      if (!tasks[task].isCollective())
         continue;
       double ready = body.ahead.test(task) ? 0 : begins[task], first = end;
       for (int user : users[task])
@@ -90,7 +94,11 @@ private:
     std::vector<double> begins = timesOf(true, end);
     linkUntil = end;
     for (int task : llvm::reverse(body.order)) {
-      if (!early.test(task) || !tasks[task].isCollective() || body.ahead.test(task))
+      if (!early.test(task))
+        continue;
+      if (const cost::LinkUse &within = tasks[task].within; within.links)
+        linkUntil = std::min(linkUntil, begins[task] + within.from);
+      if (!tasks[task].isCollective() || body.ahead.test(task))
         continue;
       std::vector<int> behind{task};
       double work = 0;

@@ -23,6 +23,8 @@ Mirror mirrorOf(llvm::ArrayRef<Task> tasks, llvm::ArrayRef<Step> steps) {
     mirror.tasks[i].seconds = tasks[original].seconds;
     mirror.tasks[i].own = tasks[original].own;
     mirror.tasks[i].links = tasks[original].links;
+    const cost::LinkUse &within = tasks[original].within;
+    mirror.tasks[i].within = {within.links, within.until, within.from};
     for (int operand : tasks[original].operands)
       mirror.tasks[number[operand]].operands.push_back(i);
   }

@@ -34,6 +34,7 @@ void BlockCosts::forget(Operation *op) {
 namespace {
 
 constexpr double leastGain = 0.01;  // of a loop's time: below it the program stays short
+constexpr int mostRotations = 2;    // of a loop: what one leaves exposed, another may hide
 constexpr double leastTime = 0.005; // of a body's time: what counts takes less
 
 class Rotator {
@@ -42,15 +43,16 @@ public:
       : loop(loop), body(loop.getBody().front()), costs(costs), rule(costs.rules.lookup(&body)),
         trips(static_cast<double>(getTripCount(loop).value_or(0))) {}
 
-  void run() {
+  // The rotated loop, where one takes this one's place.
+  WhileOp run() {
     if (trips < 2 || rule.overlap == Overlap::Off)
-      return;
+      return {};
     tasks = costs.tasksOf(body);
     if (llvm::none_of(tasks.tasks, [](const cost::Task &task) { return task.isCollective(); }))
-      return;
+      return {};
     cost::Timeline now = schedule(tasks.tasks, tasks.storages, rule, tasks.carries).timeline;
     if (now.exposed < leastGain * now.seconds)
-      return;
+      return {};
     cost::Timeline best = now;
     std::optional<RotatedLoop> chosen;
     for (const llvm::BitVector &cut : cuts()) {
@@ -67,7 +69,7 @@ public:
         drop(*made);
     }
     if (!chosen)
-      return;
+      return {};
     costs.forget(loop);
     chosen->take(loop);
     // What the last trip leaves for a next one, where nothing behind the loop reads it.
@@ -76,6 +78,7 @@ public:
         costs.forget(op);
         op->erase();
       }
+    return chosen->loop;
   }
 
 private:
@@ -200,7 +203,8 @@ void rotateLoops(func::FuncOp func, BlockCosts &costs) {
   SmallVector<WhileOp> loops; // inner ones first
   func.walk([&](WhileOp loop) { loops.push_back(loop); });
   for (WhileOp loop : loops)
-    Rotator(loop, costs).run();
+    for (int times = 0; loop && times < mostRotations; ++times)
+      loop = Rotator(loop, costs).run();
 }
 
 } // namespace tessera::order

@@ -66,7 +66,7 @@ public:
 
 private:
   double availableAt(int task) const {
-    double at = 0;
+    double at = links.beginOf(tasks[task].within, now);
     for (int operand : tasks[task].operands)
       if (tasks[operand].isCollective())
         at = std::max(at, doneAt[operand]);
@@ -79,7 +79,9 @@ private:
              waitB = std::max(0.0, availableAt(b) - now);
       if (waitA != waitB)
         return waitA < waitB;
-      if (tasks[a].isCollective() != tasks[b].isCollective())
+      // Which of a collective and a loop with collectives goes first is not said by what they are.
+      bool isLoop = tasks[a].within.links || tasks[b].within.links;
+      if (!isLoop && tasks[a].isCollective() != tasks[b].isCollective())
         return tasks[a].isCollective();
     }
     if (policy.next == Policy::LeastMemory)
@@ -133,7 +135,8 @@ private:
       if (!policy.overlaps)
         wait(task);
     } else {
-      now += what.seconds;
+      now = links.beginOf(what.within, now) + what.seconds;
+      links.release(what.within, now);
       steps.push_back({Step::Run, task});
       memory.end(task);
     }

@@ -49,6 +49,39 @@ TEST(Timeline, LinksBelongToAxes) {
   EXPECT_EQ(simulate(apart, {}, steps).seconds, 5);
 }
 
+// A loop computes for 2 s, waits for a collective of 3 s, and computes for 4 s.
+static Task loopWithACollective() {
+  std::vector<Task> body = {kernel(2, {}, {}), collective(3, 1, {}, {}), kernel(4, {}, {})};
+  std::vector<Step> steps = {{Step::Run, 0}, {Step::Start, 1}, {Step::Wait, 1}, {Step::Run, 2}};
+  Task loop = kernel(9, {}, {});
+  loop.within = linkUseOf(body, steps);
+  return loop;
+}
+
+TEST(Timeline, CollectivesInsideOfALoopHoldLinks) {
+  std::vector<Task> tasks = {loopWithACollective(), collective(7, 1, {}, {}),
+                             collective(7, 2, {}, {})};
+  EXPECT_EQ(tasks[0].within.links, 1u);
+  EXPECT_EQ(tasks[0].within.from, 2);
+  EXPECT_EQ(tasks[0].within.until, 4);
+  // Its collective begins when the links are free: 5 s of the other one's 7 are waited for.
+  Timeline line = simulate(tasks, {}, {{Step::Start, 1}, {Step::Run, 0}, {Step::Wait, 1}});
+  EXPECT_EQ(line.seconds, 14);
+  EXPECT_EQ(line.exposed, 5);
+  // Behind it, or over other links, nothing of the loop's is.
+  EXPECT_EQ(simulate(tasks, {}, {{Step::Run, 0}, {Step::Start, 1}, {Step::Wait, 1}}).seconds, 16);
+  EXPECT_EQ(simulate(tasks, {}, {{Step::Start, 2}, {Step::Run, 0}, {Step::Wait, 2}}).seconds, 9);
+}
+
+TEST(Timeline, WhatHidesACollectiveInsideHidesItsDelay) {
+  std::vector<Task> body = {collective(3, 1, {}, {}), kernel(8, {}, {}), kernel(1, {}, {})};
+  LinkUse use =
+      linkUseOf(body, {{Step::Start, 0}, {Step::Run, 1}, {Step::Wait, 0}, {Step::Run, 2}});
+  EXPECT_EQ(use.from, 5); // 8 s hide 3
+  EXPECT_EQ(use.until, 6);
+  EXPECT_EQ(linkUseOf({kernel(8, {}, {})}, {{Step::Run, 0}}).links, 0u);
+}
+
 TEST(Timeline, AResultTakesOverAnArrayThatNobodyReadsLater) {
   std::vector<Storage> storages = {{100}, {100}, {100}};
   std::vector<Task> tasks = {kernel(1, {}, {0}), kernel(1, {0}, {1}), kernel(1, {0}, {2})};

@@ -42,6 +42,17 @@ TEST(LoopCuts, GathersGoAheadAndReductionsStayBehind) {
   EXPECT_EQ(membersOf(cuts.back()), (std::vector<int>{0, 1, 2}));
 }
 
+// 1: a loop of collectives; 3: gathers for 4, and would be there in time, were it not for the loop's links.
+TEST(LoopCuts, AGatherThatALoopHoldsUpGoesAhead) {
+  std::vector<Task> tasks = {task(0, {}), task(4, {}), task(2, {1}), task(4, {}, true),
+                             task(10, {2, 3})};
+  std::vector<int> order;
+  EXPECT_EQ(membersOf(cutsOf(bodyOf(tasks, order, {0, 3}, {0})).front()),
+            (std::vector<int>{0, 1, 3}));
+  tasks[1].within = {.links = 1, .from = 0, .until = 0};
+  EXPECT_EQ(membersOf(cutsOf(bodyOf(tasks, order, {0, 3}, {0})).front()), (std::vector<int>{0, 3}));
+}
+
 // A gather of what the trip before makes cannot go ahead.
 TEST(LoopCuts, NothingOfThisTripGoesAhead) {
   std::vector<Task> tasks = {task(0, {}), task(4, {}, true), task(10, {1})};

@@ -67,6 +67,21 @@ TEST(Schedule, TheBaseOrderStaysWithoutAReason) {
     EXPECT_EQ(steps[i], (Step{Step::Run, i}));
 }
 
+// What a loop waits for inside does not queue behind what is needed after it.
+TEST(Schedule, ALoopHasTheLinksBeforeWhatIsNeededLater) {
+  Program p;
+  p.collective(6, {}); // for the last kernel
+  p.kernel(4, {});     // a loop of collectives
+  p.tasks[1].within = {.links = 1, .from = 1, .until = 0};
+  p.kernel(6, {1});
+  p.kernel(1, {0, 2});
+  std::vector<Step> want = {
+      {Step::Run, 1}, {Step::Start, 0}, {Step::Run, 2}, {Step::Wait, 0}, {Step::Run, 3}};
+  Order order = p.order();
+  EXPECT_EQ(order.steps, want);
+  EXPECT_EQ(order.timeline.exposed, 0);
+}
+
 // Large values are made one after the other where each is read at once.
 TEST(Schedule, WithoutCollectivesMemoryCounts) {
   Program p;
