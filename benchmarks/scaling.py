@@ -2,9 +2,10 @@
 
   scaling.py [--layers=48,96] [--devices=8,4096] [--runs=5] [--xla] [--stop-after=PHASE]
 
-length: a training step of unrolled transformer layers. The ratio of the last column is (time / time of the row above).
+length: a training step of unrolled transformer layers. Ratios are to the row above: of seconds by the clock, and of processor seconds, which
+other work on the machine changes little.
 devices: the shorter program, its batch grown with the mesh so that what a device holds stays the same.
-Times are the quickest of --runs rounds.
+Times are the least of --runs rounds.
 --stop-after: up to a phase only: --layers=160,320 --devices=8,65536 --stop-after=propagate is propagation of 37,000 lines and of twice as many.
 --xla: XLA's compile of the longest program on one device, and ours of the same text, one after the other.
 Needs build/bin and the Python environment that scripts/bootstrap makes.
@@ -12,6 +13,7 @@ Needs build/bin and the Python environment that scripts/bootstrap makes.
 import argparse
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -67,29 +69,32 @@ def lower(layers, devices):
 
 
 def compile_ours(text, directory, stop_after=None):
-    """Seconds of a compile, and of each of its phases."""
+    """Seconds of a compile, processor seconds, and seconds of each of its phases."""
     path = lambda name: os.path.join(directory, name)
     with open(path("p.mlir"), "w") as f:
         f.write(text)
-    start = time.perf_counter()
-    subprocess.run([os.path.join(BIN, "tessera"), "compile", path("p.mlir"), "-o", path("p.tsr"),
-                    f"--report={path('r.json')}"] + ([f"--stop-after={stop_after}"] if stop_after else []), check=True)
-    seconds = time.perf_counter() - start
+    used = lambda: sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
+    before, start = used(), time.perf_counter()
+    subprocess.run([os.path.join(BIN, "tessera"), "compile", path("p.mlir"), "-o", path("p.tsr"), "--quiet",
+                    f"--report={path('r.json')}"] + ([f"--stop-after={stop_after}"] if stop_after else []), check=True, stdout=subprocess.DEVNULL)
+    seconds, processors = time.perf_counter() - start, used() - before
     with open(path("r.json")) as r:
-        return seconds, {phase["name"]: phase["seconds"] for phase in json.load(r)["phases"]}
+        return seconds, processors, {phase["name"]: phase["seconds"] for phase in json.load(r)["phases"]}
 
 
 def quickest(texts, directory, runs, stop_after):
-    """Of each text its quickest compile. They take turns, so that a machine that slows down slows them alike."""
+    """Of each text its quickest compile, and the least processor seconds. They take turns, so that a machine that slows down slows them alike."""
     rounds = [[compile_ours(text, directory, stop_after) for text in texts] for _ in range(runs)]
-    return [min(results, key=lambda result: result[0]) for results in zip(*rounds)]
+    for results in zip(*rounds):
+        seconds, _, phases = min(results, key=lambda result: result[0])
+        yield seconds, min(processors for _, processors, _ in results), phases
 
 
 def show(label, text, result, before):
-    seconds, phases = result
+    seconds, processors, phases = result
     parts = "  ".join(f"{name} {value:.2f}" for name, value in phases.items() if value >= 0.05)
-    ratio = f"x{seconds / before[0]:.2f}" if before else ""
-    print(f"{label:18s}{text.count(chr(10)):8d} lines {seconds:7.2f} s {ratio:>7s}   {parts}", flush=True)
+    ratios = [f"x{now / then:.2f}" for now, then in zip(result[:2], before[:2])] if before else ["", ""]
+    print(f"{label:18s}{text.count(chr(10)):8d} lines {seconds:7.2f} s {ratios[0]:>6s} processors {processors:7.2f} s {ratios[1]:>6s}   {parts}", flush=True)
 
 
 def main():
@@ -112,9 +117,9 @@ def main():
         if arguments.xla:
             lowered = lower(max(arguments.layers), 1)
             text = lowered.as_text(debug_info=True)
-            start = time.perf_counter()
+            start, before = time.perf_counter(), time.process_time()
             lowered.compile()
-            show("XLA, 1 device", text, theirs := (time.perf_counter() - start, {}), None)
+            show("XLA, 1 device", text, theirs := (time.perf_counter() - start, time.process_time() - before, {}), None)
             show("ours, 1 device", text, compile_ours(text, directory), theirs)
 
 

@@ -1,5 +1,7 @@
 #include "passes/codegen/gpu/Division.h"
 
+#include "passes/codegen/gpu/Processors.h"
+
 #include <algorithm>
 #include <numeric>
 
@@ -25,7 +27,6 @@ int64_t rowsWithPieces(int64_t rows, const std::vector<int64_t> &items, int64_t 
   int64_t together = std::max<int64_t>(threads / most, 1);
   if (together >= kWhole)
     return together / kWhole * kWhole;
-  constexpr int64_t kProcessors = 132; // of a larger GPU
   bool isIdle = rows / together < kProcessors && all > threads;
   return isIdle ? 0 : together;
 }

@@ -1,7 +1,8 @@
 // Kernels whose outputs are functions of an index, for a GPU.
 //
-//   elements   a thread has an element of each output, or as many side by side as one access moves; of pieces
-//              that share something blocks may have several (PieceBlocks.cpp)
+//   elements   a thread has an element of each output, or as many side by side as one access moves, where these
+//              leave no processor idle (Processors.h); of pieces that share something blocks may have several
+//              (PieceBlocks.cpp)
 //   rows       a block has some of them, which stay in shared memory (RowKernel.cpp); of rows that find
 //              no room there a block has one: what depends on the row alone comes first, of which it
 //              computes sums together (BlockSum.h), then its elements
@@ -13,6 +14,7 @@
 #include "passes/codegen/gpu/BlockSum.h"
 #include "passes/codegen/gpu/Items.h"
 #include "passes/codegen/gpu/NestRoots.h"
+#include "passes/codegen/gpu/Processors.h"
 #include "passes/codegen/gpu/RowTeams.h"
 #include "passes/codegen/kernel/NestParts.h"
 #include "passes/codegen/kernel/OutputNests.h"
@@ -276,11 +278,30 @@ void Nest::takeThreads(int64_t threads) {
   function.function->addFnAttr("nvvm.maxntid", std::to_string(threads));
 }
 
+// So many that no processor stands idle for it, where blocks then read no more than they do of whole accesses: what
+// lines share, such as positions of a mask, each of more blocks reads.
+static int64_t lanesThatFill(const NestGraph &nest, llvm::ArrayRef<LoopGroup> groups,
+                             llvm::ArrayRef<Node *> live, int64_t threads) {
+  const Graph &graph = nest.g->graph;
+  auto sectors = [&](int64_t lanes) {
+    std::vector<int64_t> items = itemsOfEach(graph, groups, lanes);
+    std::vector<BlockAccess> accesses = accessesOf(nest, live, groups, lanes);
+    return sectorsOf(items, blockOrder(items, accesses, threads), accesses, threads);
+  };
+  constexpr double kMore = 1.02;
+  int64_t lanes = lanesOfRow(nest, groups, live);
+  int64_t least = elementsThatFill(itemsOf(graph, groups, 1), lanes, threads);
+  while (lanes > least && sectors(lanes / 2) <= kMore * sectors(lanes))
+    lanes /= 2;
+  return lanes;
+}
+
 void Nest::emitElements() {
   Emitter e = function.emitter(g->graph);
   e.live = Graph::reachable(rootNodes());
   auto groups = collapseLoops(g->graph, dims, e.live, stores());
-  int64_t lanes = lanesOfRow(*this, groups, e.live), items = itemsOf(g->graph, groups, lanes);
+  int64_t lanes = lanesThatFill(*this, groups, e.live, function.launch.threads);
+  int64_t items = itemsOf(g->graph, groups, lanes);
   auto [threads, order] =
       blockShape(itemsOfEach(g->graph, groups, lanes), accessesOf(*this, e.live, groups, lanes),
                  function.launch.threads, isAlone() ? kMostThreads : function.launch.threads);

@@ -66,7 +66,7 @@ void ThreadProducts::stageSums(Value group) {
       }
       Value column = b.CreateNSWAdd(threadColumn, constant(run * tile.columns / tile.columnGroups));
       b.CreateAlignedStore(values, sharedPlace(sumKind(), b.CreateNSWAdd(line, column)),
-                           llvm::Align(kAccessBytes));
+                           llvm::Align(together * byteSize(sumKind())));
     }
   }
 }

@@ -1,6 +1,7 @@
 #include "passes/codegen/gpu/ProductTile.h"
 
 #include "lib/target/GpuBlocks.h"
+#include "passes/codegen/gpu/Processors.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/ErrorHandling.h"
 
@@ -34,15 +35,16 @@ constexpr Choice kOfByteCores[] = {{{kLarge, kLarge, 64, 2, 1, 1, 64, 32}, 1.0},
 constexpr Choice kOfWarpgroups[] = {{{128, 256, 64, 1, 1, 1, 16, 256, 32}, 0.55},
                                     {{128, 128, 64, 1, 1, 1, 16, 128, 32}, 0.6}};
 
-// Blocks that a GPU of the larger kind runs at a time, one on each of its processors.
-constexpr double kProcessors = 132;
+double blocksOf(const ProductTile &tile, int64_t m, int64_t n, int64_t batch) {
+  auto tiles = [](int64_t size, int64_t tile) { return double((size + tile - 1) / tile); };
+  return tiles(m, tile.rows) * tiles(n, tile.columns) * double(batch);
+}
 
 double costOf(const Choice &choice, int64_t m, int64_t n, int64_t batch) {
-  auto tiles = [](int64_t size, int64_t tile) { return double((size + tile - 1) / tile); };
   const ProductTile &tile = choice.tile;
-  double blocks = tiles(m, tile.rows) * tiles(n, tile.columns) * double(batch);
   // Where there are fewer blocks than processors, the others stand idle.
-  return std::max(blocks, kProcessors) * double(tile.rows * tile.columns) * choice.cost;
+  return std::max(blocksOf(tile, m, n, batch), double(kProcessors)) *
+         double(tile.rows * tile.columns) * choice.cost;
 }
 
 const Choice &bestOf(llvm::ArrayRef<Choice> choices, int64_t m, int64_t n, int64_t batch) {
@@ -71,8 +73,18 @@ llvm::ArrayRef<Choice> choicesOf(Multiplier multiplier) {
 
 } // namespace
 
+// Where each processor has a block at most, a small one's 1,024 sums are 256 threads', not 64: all of a processor's
+// schedulers have work (58 instructions of each for four terms, where two of them had 77), what comes from memory is
+// on its way in a quarter of the trips, and all that a thread writes out is shorter.
+static bool isSpread(const ProductTile &tile, int64_t m, int64_t n, int64_t batch) {
+  return tile.rows == kSmall && tile.together == 4 && blocksOf(tile, m, n, batch) <= kProcessors;
+}
+
 ProductTile productTile(int64_t m, int64_t n, int64_t batch, Multiplier multiplier) {
-  return bestOf(choicesOf(multiplier), m, n, batch).tile;
+  ProductTile tile = bestOf(choicesOf(multiplier), m, n, batch).tile;
+  if (isSpread(tile, m, n, batch))
+    tile.together = 2;
+  return tile;
 }
 
 bool suitsWarpgroups(int64_t m, int64_t n, int64_t batch) {

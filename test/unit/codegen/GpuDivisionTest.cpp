@@ -1,6 +1,7 @@
 // How a nest's points are divided over a GPU.
 #include "passes/codegen/gpu/BlockOrder.h"
 #include "passes/codegen/gpu/Division.h"
+#include "passes/codegen/gpu/Processors.h"
 #include "passes/codegen/gpu/ProductTile.h"
 #include "passes/codegen/gpu/RowTeams.h"
 #include "passes/codegen/gpu/TurnedTile.h"
@@ -21,6 +22,15 @@ TEST(GpuDivisionTest, AThreadHasAsManyElementsAsOneAccessMoves) {
   EXPECT_EQ(elementsOfThread(4098, 4), 2);
   EXPECT_EQ(elementsOfThread(37, 4), 1);
   EXPECT_EQ(elementsOfThread(12, 1), 4);
+}
+
+// Four elements a thread would leave 116 of the processors without a block.
+TEST(GpuDivisionTest, SmallArraysHaveFewerElementsAThread) {
+  EXPECT_EQ(elementsThatFill(16384, 4, 256), 1);
+  EXPECT_EQ(elementsThatFill(132 * 256, 4, 256), 1);
+  EXPECT_EQ(elementsThatFill(65536, 4, 256), 2); // 128 blocks; of one element each 256
+  EXPECT_EQ(elementsThatFill(1 << 20, 4, 256), 4);
+  EXPECT_EQ(elementsThatFill(1 << 20, 1, 256), 1);
 }
 
 TEST(GpuDivisionTest, TheLastBlockMayHaveARest) {
@@ -145,9 +155,17 @@ TEST(GpuDivisionTest, TilesLeaveNoProcessorIdle) {
   EXPECT_EQ(productTile(4096, 4096, 1, Multiplier::F64).rows, 64);
 }
 
+// Two sums by two a thread where a processor has one tile; four by four where it has several.
+TEST(GpuDivisionTest, AProcessorsOnlyTileIsManyThreads) {
+  EXPECT_EQ(productTile(64, 64, 1, Multiplier::F32).threads(), 256);
+  EXPECT_EQ(productTile(32, 32, 132, Multiplier::F32).threads(), 256);
+  EXPECT_EQ(productTile(32, 32, 133, Multiplier::F32).threads(), 64);
+  EXPECT_EQ(productTile(1024, 1024, 1, Multiplier::F32).threads(), 128);
+}
+
 TEST(GpuDivisionTest, ThreadsCoverATileOnce) {
   for (Multiplier multiplier : {Multiplier::F32, Multiplier::F64, Multiplier::Cores})
-    for (int64_t size : {64, 1024, 4096}) {
+    for (int64_t size : {64, 512, 1024, 4096}) {
       ProductTile tile = productTile(size, size, 1, multiplier);
       int64_t sums = multiplier == Multiplier::Cores
                          ? tile.warpRows * tile.warpColumns / 32
