@@ -142,6 +142,74 @@ ContractionCells contractionCells(const Product &given, int64_t rows, int64_t co
   return cells;
 }
 
+// About `wanted` of so many tiles in a chunk, or so many panels, so that chunks are alike: what the last one
+// misses counts more than a chunk of another size.
+//   2.8 of 16: eight chunks of 2, not five of 3 and one of 1
+static int64_t inChunk(double wanted, int64_t tiles) {
+  constexpr double missedTwice = 2, otherSize = 0.1;
+  auto costOf = [&](int64_t of) {
+    double missing = double(llvm::divideCeil(tiles, of) * of - tiles) / double(tiles);
+    return missedTwice * missing + otherSize * std::abs(std::log2(double(of) / wanted));
+  };
+  wanted = std::clamp(wanted, 1.0, double(tiles));
+  int64_t best = 1;
+  for (auto of = static_cast<int64_t>(wanted / 2) + 1; double(of) <= 2 * wanted && of <= tiles;
+       ++of)
+    if (costOf(of) < costOf(best))
+      best = of;
+  return best;
+}
+
+// Both operands are copied, so cells are squares, and as large as leaves enough of them. Where k is one panel and
+// rows of a lie as they are copied, those of one tile are, just before they are multiplied: they are in the
+// first-level cache, and the processor copies while it finishes the tiles before. A block's panel of b stays in
+// that cache, and many rows of a go past it.
+ContractionCells pairCells(const Product &product, int64_t rows, int64_t columns, bool inBlocks,
+                           bool copiesFewRows) {
+  constexpr int64_t block = 256; // whole blocks of sums (Reduction::chainBlock)
+  constexpr double leastCell = 8e6, enoughCell = 32e6, someCells = 16; // 35 to 150 us
+  constexpr double manyCells = 128, manyInBlocks = 48;
+  constexpr double mostSums = 64 << 10, fewCells = 8, leastArea = 64 * 32, enoughArea = 128 * 64;
+  constexpr int64_t panelBytes = 512 << 10, blockBytes = 128 << 10, rowBytes = 64 << 10;
+  auto m = static_cast<int64_t>(product.m), n = static_cast<int64_t>(product.n),
+       outer = static_cast<int64_t>(product.batch);
+  double k = std::max(product.k, 1.0);
+  inBlocks &= k > 2 * block;
+  double flops = std::max(std::clamp(product.flops() / someCells, leastCell, enoughCell),
+                          product.flops() / (inBlocks ? manyInBlocks : manyCells));
+  double area = flops / (2 * k);
+  ContractionCells cells;
+  if (inBlocks) { // of a small result with long sums cells are fewer rather than small
+    cells.kBlock = block;
+    area = std::max(area, std::clamp(double(m) * double(n) / fewCells, leastArea, enoughArea));
+    area = std::min(area, mostSums); // they wait in the second-level cache
+  }
+  int64_t bytesOfPanel = 2 * (inBlocks ? block : static_cast<int64_t>(k));
+  double widest = double(inBlocks ? blockBytes : panelBytes) / double(bytesOfPanel);
+  double wide = std::sqrt(area);
+  // Of few rows, or where b comes from memory, which is read once then.
+  constexpr double farBytes = 16 << 20, enoughColumns = 128;
+  double besideAll = area / double(m);
+  if (!inBlocks &&
+      (besideAll > wide || (2 * k * double(n) >= farBytes && besideAll >= enoughColumns)))
+    wide = besideAll;
+  wide = std::min(wide, widest);
+  int64_t tiles = llvm::divideCeil(n, columns);
+  cells.nChunk = atLeast(std::min(inChunk(wide / double(columns), tiles) * columns, n), n, columns);
+  double tall = area / double(cells.nChunk);
+  int64_t strip = inChunk(tall / double(rows), llvm::divideCeil(m, rows)) * rows;
+  int64_t most = copiesFewRows && !inBlocks
+                     ? rows
+                     : std::max(rowBytes / bytesOfPanel / rows, int64_t(8)) * rows;
+  int64_t panel = llvm::alignTo(llvm::divideCeil(strip, llvm::divideCeil(strip, most)), rows);
+  cells.mPanel = atLeast(std::min(panel, m), m, rows);
+  cells.mChunk =
+      strip >= m ? m : std::min(std::max(strip / cells.mPanel, int64_t(1)) * cells.mPanel, m);
+  double ofTile = 2 * k * double(cells.nChunk) * double(cells.mChunk);
+  cells.outerChunk = inChunk(flops / 4 / ofTile, outer);
+  return cells;
+}
+
 ContractionCells commonCells(const Product &product, bool inBlocks) {
   return contractionCells(product, product.isTurned ? 16 : 8, product.isTurned ? 16 : 32,
                           product.type == ProductType::F64 ? 8 : 4, inBlocks);

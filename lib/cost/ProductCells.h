@@ -22,6 +22,10 @@ int64_t atLeast(int64_t chunk, int64_t size, int64_t least);
 // cell may go through k in blocks, and keep its sums between them.
 ContractionCells contractionCells(const Product &product, int64_t rows, int64_t columns,
                                   int64_t bytes, bool inBlocks);
+// The same by pairs of 16-bit numbers, in panels of both operands. `copiesFewRows`: those of a lie as they are
+// copied.
+ContractionCells pairCells(const Product &product, int64_t rows, int64_t columns, bool inBlocks,
+                           bool copiesFewRows);
 // The same where rows are those of a window's positions, `inner` of each, and are copied side by side.
 void makeTall(ContractionCells &cells, const Product &product, int64_t inner, int64_t columns);
 // The same where a few rows of a go past b, which is read where it lies: a block of its rows at a time,

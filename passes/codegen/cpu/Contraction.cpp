@@ -6,6 +6,7 @@
 #include "passes/codegen/cpu/ContractionEmitter.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include <numeric>
 
 namespace tessera::codegen {
 
@@ -151,27 +152,40 @@ void ContractionEmitter::emitTile(Tile tile) {
 
 // To the outputs.
 void ContractionEmitter::storeTile(Tile tile, llvm::ArrayRef<Value> sums) {
-  auto [m0, n0, skipM, skipN] = tile;
-  if (!isPlain()) {
-    Value place = e.temporary(llvm::ArrayType::get(vectorType(), plan.rows * plan.vectors), "tile");
-    for (auto [i, sum] : llvm::enumerate(sums))
-      b.CreateAlignedStore(b.CreateLoad(vectorType(), sum),
-                           b.CreateConstGEP1_64(vectorType(), place, i), llvm::Align(4));
-    return finishTile(tile, place);
-  }
+  if (isPlain() || isNarrowed())
+    return storeRows(tile, sums);
+  Value place = e.temporary(llvm::ArrayType::get(vectorType(), plan.rows * plan.vectors), "tile");
+  for (auto [i, sum] : llvm::enumerate(sums))
+    b.CreateAlignedStore(b.CreateLoad(vectorType(), sum),
+                         b.CreateConstGEP1_64(vectorType(), place, i), llvm::Align(4));
+  finishTile(tile, place);
+}
+
+// From the registers that hold the sums.
+void ContractionEmitter::storeRows(Tile tile, llvm::ArrayRef<Value> sums) {
   const Root &root = nest.roots[0];
   e.openBlock();
-  bindRow(m0);
-  bind(plan.n, n0);
-  Value to = e.element(function.outputBuffer(root.output), kind, e.emitIndex(root.offset));
+  bindRow(tile.m0);
+  bind(plan.n, tile.n0);
+  Value to = e.element(function.outputBuffer(root.output), root.kind, e.emitIndex(root.offset));
   int64_t stride = *strideOfRows(plan, graph, root.offset);
-  for (int64_t r = 0; r < plan.rows; ++r)
-    for (unsigned v = 0; v < plan.vectors; ++v) {
-      Value place =
-          b.CreateConstGEP1_64(memoryType(kind, b.getContext()), to, r * stride + v * plan.lanes);
-      b.CreateAlignedStore(b.CreateLoad(vectorType(), sums[r * plan.vectors + v]), place,
-                           llvm::Align(byteSize(kind)));
-    }
+  auto store = [&](int64_t r, unsigned column, Value value) {
+    Value place =
+        b.CreateConstGEP1_64(memoryType(root.kind, b.getContext()), to, r * stride + column);
+    b.CreateAlignedStore(value, place, llvm::Align(byteSize(root.kind)));
+  };
+  llvm::SmallVector<int> inOrder(plan.columns());
+  std::iota(inOrder.begin(), inOrder.end(), 0);
+  for (int64_t r = 0; r < plan.rows; ++r) {
+    llvm::SmallVector<Value> row;
+    for (Value sum : sums.slice(r * plan.vectors, plan.vectors))
+      row.push_back(b.CreateLoad(vectorType(), sum));
+    if (isPlain())
+      for (auto [v, value] : llvm::enumerate(row))
+        store(r, v * plan.lanes, value);
+    else
+      store(r, 0, e.toMemory(root.kind, b.CreateShuffleVector(row[0], row[1], inOrder)));
+  }
   e.closeBlock();
 }
 
@@ -234,7 +248,7 @@ void ContractionEmitter::emitBlocks() {
     overTiles(mLow, mHigh, plan.rows, rowsInTiles(), [&](Value m0, Value skipM) {
       Tile tile{m0, n0, skipM, skipN};
       Value place = sumsOf(tile);
-      if (!isPlain())
+      if (!isPlain() && !isNarrowed())
         return finishTile(tile, place);
       llvm::SmallVector<Value> sums = makeSums("sum");
       for (auto [i, sum] : llvm::enumerate(sums)) {

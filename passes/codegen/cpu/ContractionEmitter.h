@@ -59,6 +59,7 @@ protected:
   Value pairs(Node *node, llvm::ArrayRef<unsigned> group, Value start, unsigned lanes, Value mask);
   void emitTile(Tile tile);
   void storeTile(Tile tile, llvm::ArrayRef<Value> sums);
+  void storeRows(Tile tile, llvm::ArrayRef<Value> sums);
   void multiply(Tile tile, llvm::ArrayRef<Value> sums);
   void overPanels(llvm::function_ref<void(Tile)> body);
   // The terms that are not left out, in whole blocks of the order of addition.
@@ -73,8 +74,19 @@ protected:
   void multiplyBlock(Tile tile, Value low, Value high, llvm::ArrayRef<unsigned> along,
                      llvm::ArrayRef<Value> sums);
   bool isPlain() { // the sums are the result
-    return !rowsLow && nest.roots.size() == 1 && nest.roots[0].value.re == plan.product &&
-           !columnMask() && !plan.isTurned && strideOfRows(plan, graph, nest.roots[0].offset);
+    return hasRowsOf(plan.product);
+  }
+  // The same but for one instruction that narrows two registers of them.
+  bool isNarrowed() {
+    Node *value = nest.roots[0].value.re;
+    return function.features.bf16Words && plan.vectors == 2 &&
+           nest.roots[0].kind == ElementKind::BF16 && value->op == Op::Convert &&
+           value->operands[0] == plan.product && hasRowsOf(value);
+  }
+  // Whether whole rows of `value` are all that is stored of a tile.
+  bool hasRowsOf(const Node *value) {
+    return !rowsLow && nest.roots.size() == 1 && nest.roots[0].value.re == value && !columnMask() &&
+           !plan.isTurned && strideOfRows(plan, graph, nest.roots[0].offset);
   }
   void fetchAhead(Value fromB);
   // The sums, rows of columns at `place`, through the rest of the graph to the outputs.

@@ -62,8 +62,12 @@ static void chooseCells(ContractionPlan &plan, const Graph &graph) {
   product.a = plan.packsA ? cost::Product::Plain : cost::Product::None;
   product.isTurned = plan.isTurned;
   int64_t bytes = plan.product->kind == ElementKind::F64 ? 8 : 4;
+  const Reduction &reduction = *plan.product->reduction;
+  bool isMatrix = !reduction.isOfWindow && plan.mAround.empty();
   static_cast<ContractionCells &>(plan) =
-      contractionCells(product, plan.rows, plan.columns(), bytes, goesInBlocks(plan));
+      plan.isPaired && reduction.isOfBf16 && isMatrix
+          ? cost::pairCells(product, plan.rows, plan.columns(), goesInBlocks(plan), !plan.acrossA)
+          : contractionCells(product, plan.rows, plan.columns(), bytes, goesInBlocks(plan));
   if (readsFewRows(plan))
     passRows(plan, product, plan.columns());
   if (isNarrow(plan))

@@ -74,6 +74,29 @@ TEST(ProductCells, CellsAreAlike) {
   EXPECT_EQ(contractionCells(product, 8, 32, 4, /*inBlocks=*/false).nChunk, 128);
 }
 
+// By pairs cells are squares of like size; a's rows are copied one tile's at a time.
+TEST(ProductCells, PairsGoBySquaresThatAreAlike) {
+  // All columns in each cell: 96 of them would leave 32, for which a is copied again.
+  ContractionCells cells = pairCells(productOf(4096, 128, 4096), 8, 32, true, true);
+  EXPECT_EQ(cells.nChunk, 128);
+  // All rows, for the same reason: b is copied once.
+  EXPECT_EQ(pairCells(productOf(128, 4096, 4096), 8, 32, true, true).mChunk, 128);
+  cells = pairCells(productOf(1000, 1000, 1000), 8, 32, false, true);
+  EXPECT_EQ(cells.nChunk, 128);
+  EXPECT_EQ(cells.mPanel, 8);
+  EXPECT_NEAR(double(cells.mChunk), 128, 16);
+  // A right operand of 32 MB is copied once.
+  EXPECT_EQ(pairCells(productOf(768, 32000, 512), 8, 32, false, true).mChunk, 768);
+  // Sums of two blocks are in one panel.
+  EXPECT_EQ(pairCells(productOf(768, 32000, 512), 8, 32, true, false).kBlock, 0);
+  // An even number of strips of rows: as many for each of two cores.
+  cells = pairCells(productOf(16384, 64, 64), 8, 32, false, true);
+  EXPECT_EQ(16384 % (2 * cells.mChunk), 0);
+  // Rows that lie across are copied by more: a line has many of them. So are those that go past a block.
+  EXPECT_GE(pairCells(productOf(1000, 1000, 1000), 8, 32, false, false).mPanel, 32);
+  EXPECT_EQ(pairCells(productOf(1024, 1024, 1024), 8, 32, true, true).mPanel, 128);
+}
+
 // A gradient of a few terms, whose rows lie 4 KB apart: a cell goes along them, one tile's rows at a time.
 TEST(ProductCells, FewTermsGoAlongRows) {
   auto cellsOf = [](int64_t m, int64_t n, int64_t k) {
@@ -146,7 +169,9 @@ TEST(ProductCells, TilesStayWhole) {
       n = 512 * draw(1, 2), k = draw(1, 16);
     int64_t rows = std::min<int64_t>(m, draw(4, 8)), columns = std::min<int64_t>(n, 32);
     Product product = productOf(m, n, k);
-    ContractionCells cells = contractionCells(product, rows, columns, 4, /*inBlocks=*/true);
+    bool byPairs = draw(0, 1), inBlocks = !byPairs || draw(0, 1);
+    ContractionCells cells = byPairs ? pairCells(product, rows, columns, inBlocks, draw(0, 1))
+                                     : contractionCells(product, rows, columns, 4, inBlocks);
     int64_t panel = (cells.kBlock ? cells.kBlock : k) * 4;
     CellBytes bytes{draw(0, 1) * panel, panel, cells.kBlock ? int64_t(4) : 0};
     int64_t before = bytes.in(cells), most = draw(0, 1) * draw(1, before);
