@@ -80,7 +80,8 @@ void Nest::emitRoots(bool ofRows) {
   emitter->streams = false;
 }
 
-// A row of sums is written with each row that is read, and memory's own prefetching does not keep up.
+// A row of sums is written with each row that is read, and memory's own prefetching does not keep up; it
+// does where four rows write one.
 void Nest::askForRows() {
   constexpr int64_t bytesAhead = 8 << 10, mostArrays = 4; // in the first cache
   llvm::SmallVector<Node *> loads;
@@ -89,10 +90,8 @@ void Nest::askForRows() {
       loads.push_back(node);
   if (loads.size() > mostArrays)
     return;
-  // The next four rows where four take turns, which pass in less time.
-  int64_t ahead = parts->takesFours() ? std::max(parts->bytesOfFour(), bytesAhead / 2) : bytesAhead;
   for (Node *load : loads)
-    emitter->askAhead(load, ahead / byteSize(load->kind));
+    emitter->askAhead(load, bytesAhead / byteSize(load->kind));
 }
 
 void Nest::emitLoops(llvm::ArrayRef<LoopGroup> groups, unsigned depth,
@@ -140,7 +139,7 @@ void Nest::emitLoops(llvm::ArrayRef<LoopGroup> groups, unsigned depth,
       if (columnValues)
         columnValues->bind();
       auto emitRow = [&] {
-        if (takesParts() && !takesRows())
+        if (takesParts() && !takesRows() && !parts->takesFours())
           askForRows();
         emitRoots();
       };

@@ -26,7 +26,6 @@ public:
   void add(const Root &root, Value value);
 
   bool takesFours() const { return inRegisters; }
-  int64_t bytesOfFour() const { return 4 * sums.columns() * byteSize(roots[0]->kind); }
   // At a vector of columns: `body` writes what follows for one of the rows.
   void overRows(llvm::function_ref<void()> body);
   // The most of `lanes` for which the sums leave registers for what they are made of.

@@ -25,6 +25,18 @@ TurnedBlock::TurnedBlock(Emitter &emitter, const TurnedLoads &turned,
     memory.push_back(e.b.CreateConstGEP1_64(e.b.getInt8Ty(), slot, widestVector * bytes));
     squares.push_back(squaresOf(node));
   }
+  straight = straightLoads();
+}
+
+// Rows of a block are a few lines of each of theirs, too short for the processor to foresee the next.
+llvm::SmallVector<Node *> TurnedBlock::straightLoads() const {
+  llvm::SmallVector<Node *> loads;
+  for (Node *node : e.live)
+    if (node->op == Op::Load && node->operands.empty() && e.asksFor(node) &&
+        strideOf(node->index, vector) == 1 &&
+        std::abs(strideOf(node->index, along).value_or(0)) * byteSize(node->kind) > line)
+      loads.push_back(node);
+  return loads;
 }
 
 // Of a row whole lines are read at once: between two reads of one, rows a power of two apart would take
@@ -121,27 +133,33 @@ void TurnedBlock::expect(Value a, Value v, llvm::ArrayRef<unsigned> around, Valu
   Value here = around.empty() ? nullptr : e.variables[around.back()];
   if (here)
     e.bindLevel(around.back(), setOf(around), trip, 1, nullptr);
-  next.clear();
-  for (Node *node : turned.loads) // it may lie past the end: nothing is read there
-    next.push_back(e.b.CreateGEP(memoryType(node->kind, e.b.getContext()),
-                                 e.bufferPointer(node->buffer()), e.emitIndex(node->index)));
+  auto startsOf = [&](llvm::ArrayRef<Node *> loads) {
+    llvm::SmallVector<Value> starts; // they may lie past the end: nothing is read there
+    for (Node *node : loads)
+      starts.push_back(e.b.CreateGEP(memoryType(node->kind, e.b.getContext()),
+                                     e.bufferPointer(node->buffer()), e.emitIndex(node->index)));
+    return starts;
+  };
+  next = startsOf(turned.loads);
+  nextStraight = startsOf(straight);
   e.closeBlock();
   if (here)
     e.variables[around.back()] = here;
 }
 
-// Whether rows begin anywhere in a line.
-bool TurnedBlock::beginsInLines(const Node *node) const {
+// Whether what a row has along `group` begins anywhere in a line.
+bool TurnedBlock::beginsInLines(const Node *node, llvm::ArrayRef<unsigned> group) const {
   int64_t inLine = line / byteSize(node->kind);
   return node->index->constant % inLine != 0 || !node->index->nodes.empty() ||
          llvm::any_of(node->index->dims, [&](auto term) {
-           return !llvm::is_contained(along, term.first) && term.second % inLine != 0;
+           return !llvm::is_contained(group, term.first) && term.second % inLine != 0;
          });
 }
 
 // As many rows at each as a whole block asks for; where there are less of them, several times.
 void TurnedBlock::askForNext(Value a, Value a0, Value a1) {
   auto &b = e.b;
+  askForStraight(b.CreateNSWSub(a, a0));
   if (llvm::none_of(turned.loads, [&](const Node *node) { return e.asksFor(node); }))
     return;
   int64_t count = std::min(vectorSide + beyond, extent(vector));
@@ -165,11 +183,28 @@ void TurnedBlock::askForNext(Value a, Value a0, Value a1) {
     for (int64_t i = 0; i < share; ++i) {
       for (int64_t byte = 0; byte < bytes; byte += line)
         ask(i, byte);
-      if (beginsInLines(node))
+      if (beginsInLines(node, along))
         ask(i, bytes - 1);
     }
   }
   e.closeLoop();
+}
+
+// The same row of the next block.
+void TurnedBlock::askForStraight(Value row) {
+  auto &b = e.b;
+  for (auto [node, start] : llvm::zip(straight, nextStraight)) {
+    int64_t bytes = std::min(vectorSide, extent(vector)) * byteSize(node->kind);
+    Value first = b.CreateGEP(memoryType(node->kind, b.getContext()), start,
+                              b.CreateNSWMul(row, e.i64(*strideOf(node->index, along))));
+    auto ask = [&](int64_t byte) {
+      e.askForLine(b.CreateConstGEP1_64(b.getInt8Ty(), first, byte), /*isNear=*/false);
+    };
+    for (int64_t byte = 0; byte < bytes; byte += line)
+      ask(byte);
+    if (beginsInLines(node, vector))
+      ask(bytes - 1);
+  }
 }
 
 void TurnedBlock::bind(Value a, Value v) {

@@ -36,7 +36,9 @@ private:
   };
   Squares squaresOf(const Node *node) const;
   void turnSquares(unsigned number, Value a1, Value v1);
-  bool beginsInLines(const Node *node) const;
+  llvm::SmallVector<Node *> straightLoads() const;
+  void askForStraight(Value row);
+  bool beginsInLines(const Node *node, llvm::ArrayRef<unsigned> group) const;
   Value pointer(unsigned number, Value row, Value column);
   int64_t lowest(llvm::ArrayRef<unsigned> group) const;
   int64_t highest(llvm::ArrayRef<unsigned> group) const;
@@ -49,6 +51,9 @@ private:
   int64_t rowElements;             // from one row of the block to the next
   llvm::SmallVector<Value> memory; // of each load: on the stack
   llvm::SmallVector<Value> next;   // of each load: the next block's first element
+  // What lies as the result does: parts of its rows, which are as far apart as the result's.
+  llvm::SmallVector<Node *> straight;
+  llvm::SmallVector<Value> nextStraight;
   llvm::SmallVector<Squares> squares;
   Value alongBase = nullptr, vectorBase = nullptr; // of the block's first element
 };
