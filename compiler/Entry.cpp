@@ -57,9 +57,14 @@ llvm::LogicalResult selectEntry(mlir::ModuleOp module, llvm::StringRef entry) {
   function.setPublic();
   if (entry == "main")
     return llvm::success();
-  if (mlir::Operation *other = symbols.lookup("main")) // a mesh may have that name, too
+  if (mlir::Operation *other = symbols.lookup("main")) { // a mesh may have that name, too
+    auto external = llvm::dyn_cast<mlir::func::FuncOp>(other);
+    auto uses = mlir::SymbolTable::getSymbolUses(other, module);
+    if (external && external.isExternal() && uses && !uses->empty())
+      return uses->begin()->getUser()->emitError("calls @main, which has no body in this module");
     if (failed(symbols.rename(other, "main_not_the_entry")))
       return llvm::failure();
+  }
   return symbols.rename(function, "main");
 }
 
