@@ -44,12 +44,13 @@ llvm::LogicalResult selectEntry(mlir::ModuleOp module, llvm::StringRef entry) {
   mlir::SymbolTable symbols(module);
   auto function = symbols.lookup<mlir::func::FuncOp>(entry);
   if (!function || function.isExternal()) {
-    auto diagnostic = module.emitError()
-                      << "no function @" << entry << " with a body; --entry=NAME takes one of:";
+    std::string others;
     for (auto other : module.getOps<mlir::func::FuncOp>())
       if (other.isPublic() && !other.isExternal())
-        diagnostic << " " << other.getSymName();
-    return diagnostic;
+        others += " " + other.getSymName().str();
+    return module.emitError() << "no function @" << entry << " with a body"
+                              << (others.empty() ? ", and no other public one"
+                                                 : "; --entry=NAME takes one of:" + others);
   }
   for (auto other : module.getOps<mlir::func::FuncOp>())
     if (other != function)
