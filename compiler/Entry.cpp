@@ -44,12 +44,13 @@ llvm::LogicalResult selectEntry(mlir::ModuleOp module, llvm::StringRef entry) {
   mlir::SymbolTable symbols(module);
   auto function = symbols.lookup<mlir::func::FuncOp>(entry);
   if (!function || function.isExternal()) {
-    auto diagnostic = module.emitError()
-                      << "no function @" << entry << " with a body; --entry=NAME takes one of:";
+    std::string others;
     for (auto other : module.getOps<mlir::func::FuncOp>())
       if (other.isPublic() && !other.isExternal())
-        diagnostic << " " << other.getSymName();
-    return diagnostic;
+        others += " " + other.getSymName().str();
+    return module.emitError() << "no function @" << entry << " with a body"
+                              << (others.empty() ? ", and no other public one"
+                                                 : "; --entry=NAME takes one of:" + others);
   }
   for (auto other : module.getOps<mlir::func::FuncOp>())
     if (other != function)
@@ -57,9 +58,14 @@ llvm::LogicalResult selectEntry(mlir::ModuleOp module, llvm::StringRef entry) {
   function.setPublic();
   if (entry == "main")
     return llvm::success();
-  if (mlir::Operation *other = symbols.lookup("main")) // a mesh may have that name, too
+  if (mlir::Operation *other = symbols.lookup("main")) { // a mesh may have that name, too
+    auto external = llvm::dyn_cast<mlir::func::FuncOp>(other);
+    auto uses = mlir::SymbolTable::getSymbolUses(other, module);
+    if (external && external.isExternal() && uses && !uses->empty())
+      return uses->begin()->getUser()->emitError("calls @main, which has no body in this module");
     if (failed(symbols.rename(other, "main_not_the_entry")))
       return llvm::failure();
+  }
   return symbols.rename(function, "main");
 }
 

@@ -6,7 +6,6 @@
 #include "lib/target/X86Processors.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <optional>
@@ -45,16 +44,6 @@ void printDigest(const Request &line, llvm::StringRef digest,
     llvm::outs() << digest << "  " << line.output << "\n";
 }
 
-// Nobody wants a module to be replaced by its program: a name was typed twice. A phase may work in place.
-std::string refuseInPlace(const Request &line) {
-  bool isProgram = line.program.options.stopAfter.empty();
-  for (const std::string &path :
-       {isProgram ? line.output : std::string(), line.reportFile, line.traceFile})
-    if (llvm::sys::fs::is_regular_file(path) && llvm::sys::fs::equivalent(path, line.program.input))
-      return path + ": is the module that is compiled; write to another file";
-  return "";
-}
-
 // The exit code.
 int compileProgram(int argc, const char *const *argv) {
   command::Arguments arguments(*command::findCommand("compile"), argc, argv);
@@ -70,12 +59,15 @@ int compileProgram(int argc, const char *const *argv) {
   std::optional<std::string> input = readFiles(line.program);
   if (!input)
     return 1;
-  if (std::string wrong = refuseInPlace(line); !wrong.empty())
+  bool isProgram = line.program.options.stopAfter.empty(); // a phase may work in place
+  std::string wrong = line.program.refuseInPlace(
+      {isProgram ? line.output : std::string(), line.reportFile, line.traceFile});
+  if (!wrong.empty())
     return failCommand("error: " + wrong);
   files::OutputFile output, report, trace;
-  std::string wrong = files::openTogether({{line.output.empty() ? "-" : line.output, &output},
-                                           {line.reportFile, &report},
-                                           {line.traceFile, &trace}});
+  wrong = files::openTogether({{line.output.empty() ? "-" : line.output, &output},
+                               {line.reportFile, &report},
+                               {line.traceFile, &trace}});
   if (!wrong.empty())
     return failCommand("error: " + wrong);
   ProgressLine progress(line.quiet);

@@ -66,6 +66,8 @@ int explainInput(int argc, const char *const *argv) {
   std::optional<std::string> input = readFiles(request.program);
   if (!input)
     return 1;
+  if (std::string wrong = request.program.refuseInPlace({request.html}); !wrong.empty())
+    return failCommand("error: " + wrong);
   files::OutputFile page, mended;
   for (auto [file, name] : {std::pair(&page, &request.html), {&mended, &request.mended}})
     if (!name->empty())
@@ -86,7 +88,12 @@ int explainInput(int argc, const char *const *argv) {
   if (!request.mended.empty()) {
     if (result.mended.empty())
       return failCommand("error: " + request.program.input +
-                         ": no change was found that saves time");
+                         ": the change that saves most is one of GSPMD's annotations, which "
+                         "--mended does not write; without it the change is said in words");
+    if (!result.isChanged)
+      llvm::errs() << "remark: " << request.program.input
+                   << ": no change was found that saves time; " << request.mended
+                   << " is the program as it was\n";
     if (std::string wrong = written(mended, result.mended); !wrong.empty())
       return failCommand("error: " + wrong);
   }

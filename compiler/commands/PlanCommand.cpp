@@ -31,6 +31,9 @@ int planInput(int argc, const char *const *argv) {
   std::optional<std::string> input = readFiles(program);
   if (!input)
     return 1;
+  wrong = program.refuseInPlace({reportName}); // the plan may take the place of what it annotates
+  if (!wrong.empty())
+    return failCommand("error: " + wrong);
   files::OutputFile output, report;
   wrong = files::openTogether({{outputName, &output}, {reportName, &report}});
   if (!wrong.empty())

@@ -4,6 +4,7 @@
 #include "lib/machines/Machines.h"
 #include "lib/process/OutOfMemory.h"
 
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <unistd.h>
@@ -19,6 +20,18 @@ ProgramArguments::ProgramArguments(command::Arguments &arguments)
       readSchedule(arguments.value("--overlap"), arguments.value("--memory"), options.schedule);
   if (!wrong.empty())
     arguments.fail("--" + wrong);
+}
+
+std::string ProgramArguments::refuseInPlace(std::initializer_list<std::string> written) const {
+  namespace fs = llvm::sys::fs;
+  fs::file_status module, other;
+  bool isStandardInput = input == "-" || input == "/dev/stdin";
+  if (isStandardInput ? fs::status(STDIN_FILENO, module) : fs::status(input, module))
+    return "";
+  for (const std::string &path : written)
+    if (!fs::status(path, other) && fs::is_regular_file(other) && fs::equivalent(other, module))
+      return path + ": is the module that is compiled; write to another file";
+  return "";
 }
 
 int failCommand(const llvm::Twine &line) {

@@ -9,6 +9,7 @@
 #include "llvm/ADT/Twine.h"
 
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
 
@@ -20,6 +21,10 @@ struct ProgramArguments {
 
   // The input file and the options of both commands.
   explicit ProgramArguments(command::Arguments &arguments);
+
+  // "", or which of these files is the module itself: nobody wants that replaced by what is made of it, a name
+  // was typed twice. No name is none.
+  std::string refuseInPlace(std::initializer_list<std::string> written) const;
 };
 
 // Writes the line to standard error; 1, the exit code.

@@ -61,6 +61,8 @@ public:
     ExplainResult result;
     if (result.error = road.read(text, /*keepNames=*/true); !result.error.empty())
       return result;
+    if (wishes.mends)
+      result.mended = text.str();
     ModuleOp module = road.module();
     mends::numberOps(module);
     read = module.clone();
@@ -88,7 +90,8 @@ public:
     result.explanation.untried = found.untried;
     addGroups(result.explanation, sites, explained, seen, now, found,
               topologyOf(module).device.flopsPerSecond);
-    result.mended = mendedText(found);
+    if ((result.isChanged = !found.mends.empty()))
+      result.mended = mendedText(found);
     return result;
   }
 
@@ -190,7 +193,7 @@ private:
   }
 
   std::string mendedText(const mends::SearchResult &found) {
-    if (found.mends.empty() || isImported)
+    if (isImported)
       return "";
     OwningOpRef<ModuleOp> mended = trials->getProgram().clone();
     if (!mends::apply(*mended, found.mends.front().change.edits))

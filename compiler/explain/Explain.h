@@ -15,7 +15,10 @@ struct ExplainWishes {
 struct ExplainResult {
   std::string error; // empty on success; otherwise one line that begins with `error:`
   explain::Explanation explanation;
-  std::string mended; // the program as it was read, with the change that brings most; "" for none
+  // The program as it was read, with the change that brings most, or as it was where none was found that
+  // saves time; "" where the change can only be said in words.
+  std::string mended;
+  bool isChanged = false;
 };
 
 // Takes the program down the road as `compile` does, without generating code: the figures of its

@@ -64,6 +64,9 @@ std::string readSource(Road &road, llvm::StringRef text, llvm::StringRef name, S
     return road.error("the program's annotations cannot hold");
   if (source.program->countMeshes() > 1)
     return errorOf(name, "it has values on several meshes; plans are for programs on one");
+  if (const sharding::Mesh *mesh = source.program->annotatedMesh(); mesh && mesh->axes.empty())
+    return errorOf(name, "its annotations are on mesh @" + mesh->name +
+                             ", which has no axes to plan for; take them out");
   source.known = knownValues(source.plain().graph,
                              [&](int32_t value) { return source.program->valueAt(value); });
   source.places = placesOf(*source.program, source.known, mends::numberedOps(*source.read));

@@ -8,6 +8,7 @@
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/tessera/SumMarks.h"
 #include "dialects/tessera/TesseraDialect.h"
+#include "include/tessera/container.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/DenseSet.h"
@@ -65,24 +66,50 @@ bool isPartsOfASum(stablehlo::ReduceWindowOp op) {
   return true;
 }
 
+// Whether import writes these axes in a manual computation: they are of its mesh, and tell no devices apart along
+// free ones, which hold the same. A table of groups is asked by the position on the whole mesh.
+bool areOfManualComputation(comm::AxesAttr axes, Operation *op) {
+  auto manual = op->getParentOfType<sdy::ManualComputationOp>();
+  StringRef mesh = axes.getMesh().getValue();
+  for (auto shardings : {manual.getInShardings(), manual.getOutShardings()})
+    for (sdy::TensorShardingAttr sharding : shardings.getShardings())
+      if (!sharding.getMeshName().empty() && sharding.getMeshName() != mesh)
+        return false;
+  if (auto symbol = SymbolTable::lookupNearestSymbolFrom<sdy::MeshOp>(op, axes.getMesh()))
+    if (isa<comm::AxisIndexOp>(op) && axes.getAxes().size() == symbol.getMesh().getAxes().size())
+      return true;
+  auto isManual = [&](comm::AxisAttr axis) {
+    for (Operation *at = manual; at; at = at->getParentOp())
+      if (auto around = dyn_cast<sdy::ManualComputationOp>(at))
+        for (StringAttr name : around.getManualAxes().getValue())
+          if (name.getValue() == axis.getName())
+            return true;
+    return axis.getWhole() && axis.getSize() == 1;
+  };
+  return !axes.getAxes().empty() && llvm::all_of(axes.getAxes(), isManual);
+}
+
 // Collectives along mesh axes, in the place of those that name devices.
 bool isOfManualComputation(Operation *op) {
   return isa<comm::AllReduceOp, comm::AllGatherOp, comm::ReduceScatterOp, comm::AllToAllOp,
-             comm::PermuteOp, comm::BroadcastOp, comm::AxisIndexOp>(op) &&
-         op->getParentOfType<sdy::ManualComputationOp>();
+             comm::PermuteOp, comm::ShiftOp, comm::BroadcastOp, comm::AxisIndexOp>(op) &&
+         op->getParentOfType<sdy::ManualComputationOp>() &&
+         areOfManualComputation(op->getAttrOfType<comm::AxesAttr>("axes"), op);
 }
 
-// Marks that kernels keep for the code generator. A loop's trips are for figures only.
+// Marks that kernels keep for the code generator. A loop's trips are for figures only; of a reduction the
+// terms of its parts are its only mark that is a number.
 bool isOfKernel(Operation *op, NamedAttribute mark) {
   if (!op->getParentOfType<exec::KernelOp>())
     return false;
-  if (auto window = dyn_cast<stablehlo::ReduceWindowOp>(op))
-    return getSummed(op) > 0 && isPartsOfASum(window);
-  return isa<TripCountAttr>(mark.getValue()) || getSummed(op) > 0;
+  if (isa<TripCountAttr>(mark.getValue()))
+    return true;
+  auto window = dyn_cast<stablehlo::ReduceWindowOp>(op);
+  return isa<IntegerAttr>(mark.getValue()) && getSummed(op) > 0 &&
+         (!window || isPartsOfASum(window));
 }
 
-// Tables of devices have an entry for each.
-constexpr int64_t kMostDevices = int64_t(1) << 24;
+using container::kMostDevices;
 
 class Checker {
 public:

@@ -216,12 +216,10 @@ LogicalResult verifySharding(TensorShardingAttr sharding, Type type, Operation *
   if (auto shaped = dyn_cast_or_null<ShapedType>(type)) {
     if (!shaped.hasRank())
       return emitError("a value without rank has no sharding");
-    if (mesh.isMaximal()) {
-      if (llvm::any_of(sharding.getDimShardings(), [](auto dim) { return !dim.getAxes().empty(); }))
-        return emitError("a mesh of one device shards no dimension");
-      if (sharding.getRank() == 0)
-        return success();
-    }
+    if (mesh.isMaximal())
+      return sharding.getRank() == 0
+                 ? success()
+                 : emitError("a mesh of one device shards no dimension: write []");
     if (shaped.getRank() != sharding.getRank())
       return emitError("the sharding has " + Twine(sharding.getRank()) +
                        " dimensions, but the value has " + Twine(shaped.getRank()));

@@ -74,7 +74,9 @@ TensorShardingAttr toAttr(MLIRContext *context, const sharding::Mesh &mesh,
     return axesOf(axes);
   };
   SmallVector<DimensionShardingAttr> dims;
-  for (const sharding::DimSharding &dim : sharding.dims) {
+  bool isOfOneDevice = mesh.axes.empty() && !mesh.deviceIds.empty(); // which shards no dimension
+  for (const sharding::DimSharding &dim :
+       ArrayRef(sharding.dims).take_front(isOfOneDevice ? 0 : sharding.dims.size())) {
     auto priority = dim.closed && dim.axes.empty() ? std::nullopt : dim.priority;
     dims.push_back(DimensionShardingAttr::get(context, axesOf(dim.axes), dim.closed, priority));
   }

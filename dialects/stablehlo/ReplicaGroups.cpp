@@ -1,5 +1,7 @@
 #include "dialects/stablehlo/ReplicaGroups.h"
 
+#include "tessera/container.h"
+
 using namespace mlir;
 
 namespace tessera::stablehlo {
@@ -102,7 +104,7 @@ int64_t groupSize(Attribute groups) {
 
 FailureOr<DenseIntElementsAttr> groupTable(MeshAttr mesh, ArrayRef<AxisRefAttr> axes) {
   int64_t devices = deviceCount(mesh.getAxes()), size = 1;
-  if (devices <= 0 || devices > (1 << 24))
+  if (devices <= 0 || devices > container::kMostDevices)
     return failure();
   auto ids = llvm::to_vector(llvm::seq<int64_t>(0, devices));
   if (mesh.getDeviceIds())

@@ -23,7 +23,8 @@ inline constexpr char kMagic[8] = {'\x89', 'T', 'S', 'R', '\r', '\n', '\x1a', '\
 inline constexpr uint32_t kVersion = 1;
 inline constexpr uint32_t kProgramVersion = 5; // of the manifest: program.File.version
 inline constexpr uint64_t kMostManifest = (uint64_t{1} << 31) - 1; // bytes: protobuf's limit
-inline constexpr uint32_t kDeepestNesting = 256; // loops and branches in each other
+inline constexpr uint32_t kDeepestNesting = 256;          // loops and branches in each other
+inline constexpr int64_t kMostDevices = int64_t{1} << 24; // tables have an entry for each
 inline constexpr uint64_t kAlignment = 64;
 
 enum class SectionKind : uint32_t {

@@ -74,7 +74,8 @@ constexpr Option kPlan[] = {
 constexpr Option kExplain[] = {
     {"--all", "",
      "every reason, collective, conflict and sharding, not only the ten reasons worth most"},
-    {"--mended", "FILE", "write the program with the change that saves most"},
+    {"--mended", "FILE",
+     "write the program with the change that saves most, or as it is where none does"},
     {"--memory", "",
      "what a device holds over a step, what is there at the peak, and what less memory costs"},
     {"--value", "NAME",

@@ -22,8 +22,8 @@ namespace {
 bool isNumber(Type element) {
   if (auto complex = dyn_cast<ComplexType>(element))
     return complex.getElementType().isF32() || complex.getElementType().isF64();
-  if (isa<FloatType>(element))
-    return true;
+  if (isa<FloatType>(element)) // MLIR has more than a program's arrays
+    return !isa<Float80Type, Float128Type, FloatTF32Type>(element);
   auto integer = dyn_cast<IntegerType>(element);
   return integer && llvm::is_contained({1, 2, 4, 8, 16, 32, 64}, integer.getWidth());
 }

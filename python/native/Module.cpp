@@ -2,6 +2,7 @@
 #include "Array.h"
 #include "HostArray.h"
 #include "Program.h"
+#include "tessera/container.h"
 
 NB_MODULE(_native, m) {
   using namespace tessera::python;
@@ -11,6 +12,7 @@ NB_MODULE(_native, m) {
   }
   nanobind::set_leak_warnings(false); // what a user's globals hold at the end is no mistake
   m.attr("VERSION") = tessera_version();
+  m.attr("MAX_DEVICES") = tessera::container::kMostDevices;
   bindErrors(m);
   bindTypes(m);
   bindHostArray(m);

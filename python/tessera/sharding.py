@@ -14,8 +14,6 @@ from typing import Any
 from . import _native
 from .errors import InvalidArgumentError
 
-MAX_DEVICES = 1 << 24  # of a program
-
 
 class Mesh:
     """Devices along named axes: `Mesh({"data": 2, "model": 4})`.
@@ -33,8 +31,8 @@ class Mesh:
         for name, size in self.axes.items():
             if not isinstance(name, str) or operator.index(size) < 1:
                 raise InvalidArgumentError(f"a mesh axis has a name and a size from 1 on, not {name!r}: {size!r}")
-        if self.size > MAX_DEVICES:
-            raise InvalidArgumentError(f"a mesh of {self.size} devices: at most {MAX_DEVICES}")
+        if self.size > _native.MAX_DEVICES:
+            raise InvalidArgumentError(f"a mesh of {self.size} devices: at most {_native.MAX_DEVICES}")
         self.devices = tuple(range(self.size)) if devices is None else tuple(devices)
         if len(self.devices) != self.size:
             raise InvalidArgumentError(f"a mesh of {self.size} devices with {len(self.devices)} numbers")

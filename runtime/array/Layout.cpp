@@ -1,4 +1,5 @@
 #include "runtime/array/Layout.h"
+#include "include/tessera/container.h"
 #include "runtime/array/ElementType.h"
 #include <algorithm>
 #include <cstring>
@@ -10,7 +11,7 @@ Result<MeshGrid> MeshGrid::make(const program::Mesh &mesh) {
   MeshGrid grid;
   int64_t count = 1;
   for (const auto &axis : mesh.axes()) {
-    if (axis.size() < 1 || count > kMostDevices / axis.size())
+    if (axis.size() < 1 || count > container::kMostDevices / axis.size())
       return invalidProgram("mesh axis '" + axis.name() + "' has a bad size " +
                             std::to_string(axis.size()));
     grid.sizes_.push_back(axis.size());
@@ -19,7 +20,7 @@ Result<MeshGrid> MeshGrid::make(const program::Mesh &mesh) {
   grid.strides_ = rowMajorStrides(grid.sizes_);
   grid.size_ = count;
   grid.first_ = mesh.first_device();
-  if (grid.first_ < 0 || grid.first_ > kMostDevices - count)
+  if (grid.first_ < 0 || grid.first_ > container::kMostDevices - count)
     return invalidProgram("a mesh's first device is " + std::to_string(grid.first_));
   if (mesh.device_ids_size() == 0)
     return grid;
@@ -31,7 +32,7 @@ Result<MeshGrid> MeshGrid::make(const program::Mesh &mesh) {
   bool consecutive = true;
   for (int64_t p = 0; p < count; ++p) {
     int64_t device = grid.devices_[p];
-    if (device < 0 || device >= kMostDevices)
+    if (device < 0 || device >= container::kMostDevices)
       return invalidProgram("a mesh's device ids name device " + std::to_string(device));
     consecutive &= device == grid.devices_[0] + p;
     grid.positions_.emplace_back(device, p);

@@ -16,8 +16,6 @@ using DimLayouts = google::protobuf::RepeatedPtrField<program::DimLayout>;
 // device there, by its number among all of the file. Devices that follow each other take no memory.
 class MeshGrid {
 public:
-  static constexpr int64_t kMostDevices = int64_t{1} << 24; // of a file
-
   static Result<MeshGrid> make(const program::Mesh &mesh);
 
   int64_t size() const { return size_; }

@@ -32,6 +32,12 @@ def first_of_any_sign(x, y, z):
     return places(x, 9), places(-y, 120), places(z.T, 120), places(jnp.concatenate([y, -y[:, ::-1]], axis=1), 300), places(jnp.where(z.T > 1, 1, z.T), 250)
 
 
+@program((70, 40), dtypes="uint16")
+def bits_of_what_is_moved(x):
+    x, back = lax.bitcast_convert_type(x, jnp.bfloat16), lambda a, kind: lax.bitcast_convert_type(a, kind)
+    return back(x.T, jnp.uint16), back(x[::-1], jnp.int16), back(x[3:, 5:35].reshape(67, 15, 2), jnp.uint32), back(jnp.concatenate([x, x[:, 1:9]], axis=1), jnp.uint16)
+
+
 @program((33, 130), banks=1.05)
 def transposed(x):
     return x.T + 1, x[::2, 5:90], x[::-1]

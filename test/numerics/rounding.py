@@ -102,8 +102,11 @@ ZEROS = RoundingCase("zeros", ml_dtypes.bfloat16, {"bf16": None, "bf16 converted
                                                   "bf16 made wider": None, "f32 of bits, negated": None, "a square root": None})
 
 
+MOVED = RoundingCase("moved", ml_dtypes.bfloat16, {"bf16 transposed": None, "bf16 backwards, in pairs": None, "f16 transposed": None, "f16 backwards, in pairs": None})
+
+
 def cases():
-    return [RoundingCase(name, dtype, CHAINS) for name, dtype in TYPES.items()] + [RoundingCase("conversions", np.float32, CONVERSIONS), EVERY, SHARED, ZEROS]
+    return [RoundingCase(name, dtype, CHAINS) for name, dtype in TYPES.items()] + [RoundingCase("conversions", np.float32, CONVERSIONS), EVERY, SHARED, ZEROS, MOVED]
 
 
 def check_every_bf16():
@@ -212,7 +215,32 @@ def check_zeros():
     yield {"x": 1, "y": 1}, wrong
 
 
+def check_moved():
+    """What is only moved keeps its bits, those of NaNs and subnormal numbers too, where it leaves as integers."""
+    bits = np.arange(1 << 16, dtype=np.uint16).reshape(256, 256)
+    pairs = np.ascontiguousarray(bits[:, ::-1]).view(np.uint32)
+    cast = lambda name, operand, shape, source, target: f"{name} = stablehlo.bitcast_convert {operand} : (tensor<{shape}x{source}>) -> tensor<{shape.removesuffix('x2')}x{target}>"
+    lines = []
+    for i, kind in enumerate(("bf16", "f16")):
+        array = f"tensor<256x256x{kind}>"
+        lines += [cast(f"%x{i}", f"%bits{i}", "256x256", "ui16", kind),
+                  f"%turned{i} = stablehlo.transpose %x{i}, dims = [1, 0] : ({array}) -> {array}", cast(f"%t{i}", f"%turned{i}", "256x256", kind, "ui16"),
+                  f"%back{i} = stablehlo.reverse %x{i}, dims = [1] : {array}",
+                  f"%halves{i} = stablehlo.reshape %back{i} : ({array}) -> tensor<256x128x2x{kind}>", cast(f"%p{i}", f"%halves{i}", "256x128x2", kind, "ui32")]
+    results = ", ".join(["tensor<256x256xui16>, tensor<256x128xui32>"] * 2)
+    body = "\n".join([*lines, f"return %t0, %p0, %t1, %p1 : {results}"])
+    text = f"func.func @main(%bits0: tensor<256x256xui16>, %bits1: tensor<256x256xui16>) -> ({results}) {{\n{body}\n}}"
+    for processor in ("native", "x86-64-v3"):
+        with tempfile.TemporaryDirectory() as directory:
+            wrong, outputs = run_text(text, (jnp.asarray(bits), jnp.asarray(bits)), directory, [f"--target-cpu={processor}"])
+        for name, got, want in zip(MOVED.chains, outputs or (), (bits.T, pairs) * 2):
+            wrong = wrong or (f"{name}: {np.count_nonzero(got != want)} of {want.size} have other bits" if (got != want).any() else None)
+        yield {"x": 1, "y": 1}, wrong
+
+
 def check(case):
+    if case is MOVED:
+        return (yield from check_moved())
     if case is ZEROS:
         return (yield from check_zeros())
     if case is EVERY:

@@ -57,6 +57,8 @@ def test_meshes():
     for axes, message in (({"a": 0}, "size from 1 on"), ({3: 2}, "a name"), ({"a": 1 << 40}, "at most 16777216")):
         with pytest.raises(ValueError, match=message):
             tessera.Mesh(axes)
+    with pytest.raises(tessera.CompileError, match=f"programs are for {tessera._native.MAX_DEVICES} at most"):
+        tessera.compile('sdy.mesh @m = <["x"=1048576, "y"=64]>\nfunc.func @main() { return }')
 
 
 def test_what_is_no_program(client):

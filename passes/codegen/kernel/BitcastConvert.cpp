@@ -12,9 +12,12 @@ namespace tessera::codegen {
 
 using Indices = llvm::SmallVector<Index, 6>;
 
+// What was only moved keeps its bits, also where it would be computed with in f32.
 static Node *reinterpret(Graph &graph, Node *node, ElementKind kind) {
   if (node->kind == kind)
     return node;
+  if (Node *bits = graph.movedBits(node))
+    return reinterpret(graph, bits, kind);
   return graph.make(Op::Bitcast, kind, {node});
 }
 

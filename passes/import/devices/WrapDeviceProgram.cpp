@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/import/DeviceProgram.h"
 #include "passes/import/Passes.h"
+#include "tessera/container.h"
 
 namespace tessera {
 #define GEN_PASS_DEF_WRAPDEVICEPROGRAM
@@ -62,7 +63,7 @@ sharding::ProcessGrid gridOfTables(func::FuncOp function) {
         auto channel = op->getAttrOfType<stablehlo::ChannelHandleAttr>("channel_handle");
         int64_t &count = channel && channel.getHandle() > 0 ? partitions : replicas;
         for (const APInt &device : table.getValues<APInt>())
-          count = std::max(count, std::min<int64_t>(device.getSExtValue(), 1 << 24) + 1);
+          count = std::max(count, std::min(device.getSExtValue(), container::kMostDevices) + 1);
       }
   });
   return replicas > 1 ? sharding::ProcessGrid{std::max(replicas, partitions), 1}

@@ -78,6 +78,7 @@ on_argument('@m, [{"x"}, {}p1]', "a closed dimension without axes has nothing to
 on_argument('@m, [{"x"}p-1, {}]', "expected a priority")
 MAXIMAL = MESH + "sdy.mesh @d = <[], device_ids=[{}]>\n"
 on_argument('@d, [{"x"}, {}]', "a mesh of one device shards no dimension", mesh=MAXIMAL.format(0))
+on_argument("@d, [{}, {}]", "a mesh of one device shards no dimension: write []", mesh=MAXIMAL.format(0))
 on_argument("@d, []", "a value is to be on device 8 alone, but mesh @m has 8", mesh=MAXIMAL.format(8))
 argument('"x"', "sharding of argument 0: must be a #sdy.sharding")
 argument('#sdy.sharding_per_value<[<@m, [{"x"}, {}]>]>', "must be a #sdy.sharding")

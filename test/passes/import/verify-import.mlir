@@ -60,6 +60,13 @@ func.func @main(%x: tensor<4xindex>) -> tensor<4xindex> {
 
 // -----
 
+// expected-error@+1 {{a value of type 'tensor<4xf128>'; programs compute with arrays of}}
+func.func @main(%x: tensor<4xf128>) -> tensor<4xf128> {
+  return %x : tensor<4xf128>
+}
+
+// -----
+
 // expected-error@+1 {{a value of type 'tensor<?xf32>', whose shape is not known when the program is compiled}}
 func.func @main(%x: tensor<?xf32>) {
   return

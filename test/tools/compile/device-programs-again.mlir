@@ -13,6 +13,10 @@
 // RUN: not tessera compile %t.mlir -o %t.gpu.tsr --target=cuda 2>&1 | FileCheck %s --check-prefix=OTHER
 // RUN: sed 's/padding = dense<..0, 40./padding = dense<[[40, 0]/' %t.mlir > %t.wrong.mlir
 // RUN: not tessera compile %t.wrong.mlir -o %t.gpu.tsr 2>&1 | FileCheck %s --check-prefix=WRONG
+// No other mark stands beside these.
+// RUN: sed 's/tessera.parts = /tessera.partial = #tessera.partial<max>, tessera.parts = /' %t.mlir > %t.more.mlir
+// RUN: not tessera compile %t.more.mlir -o %t.gpu.tsr 2>&1 | FileCheck %s --check-prefix=MORE
+// MORE: error: {{.*}}attribute 'tessera.partial' is one that phases of Tessera set
 // MARKS-DAG: tessera.parts
 // MARKS-DAG: tessera.trip_count
 // INFO: for 2 devices

@@ -4,6 +4,9 @@
 // RUN: not tessera compile %t.mlir -o %t.mlir 2>&1 | FileCheck %s
 // RUN: not tessera compile %t.link.mlir -o %t.mlir 2>&1 | FileCheck %s
 // RUN: not tessera compile %t.mlir -o %t.tsr --report=%t.mlir 2>&1 | FileCheck %s
+// RUN: not tessera compile - -o %t.mlir < %t.mlir 2>&1 | FileCheck %s
+// RUN: not tessera plan %t.mlir --report=%t.mlir 2>&1 | FileCheck %s
+// RUN: not tessera explain %t.mlir --html=%t.mlir 2>&1 | FileCheck %s
 // RUN: cmp %s %t.mlir
 // CHECK: error: {{.*}}.mlir: is the module that is compiled; write to another file
 // RUN: tessera compile - -o %t.tsr < %s

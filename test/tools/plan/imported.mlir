@@ -21,8 +21,22 @@
 // RUN: tessera compile %t/gspmd-planned.mlir -o %t/gspmd-planned.tsr
 // RUN: tessera compile %t/gspmd.mlir --plan -o %t/gspmd.tsr
 // RUN: cmp %t/gspmd-planned.tsr %t/gspmd.tsr
-// A collective along axes is taken inside of a manual computation only.
+// A ring of permutations is a shift there.
+// RUN: tessera plan %t/ring.mlir -o %t/ring-planned.mlir --quiet
+// RUN: FileCheck %s --input-file=%t/ring-planned.mlir --check-prefix=RING
+// RUN: tessera compile %t/ring-planned.mlir -o %t/ring-planned.tsr
+// RUN: tessera compile %t/ring.mlir --plan -o %t/ring.tsr
+// RUN: cmp %t/ring-planned.tsr %t/ring.tsr
+// RING: comm.shift
+// A collective along axes is taken inside of a manual computation only, and along its manual axes.
 // RUN: not tessera compile %t/outside.mlir -o %t/outside.tsr 2>&1 | FileCheck %s --check-prefix=OUTSIDE
+// RUN: tessera compile %t/inside.mlir -o %t/inside.tsr
+// RUN: sed 's/over <@mesh, \["x"=2\]>/over <@mesh, ["y"=2]>/' %t/inside.mlir > %t/free.mlir
+// RUN: sed 's/over <@mesh, \["x"=2\]>/over <@mesh, []>/' %t/inside.mlir > %t/alone.mlir
+// RUN: sed 's/over <@mesh, \["x"=2\]>/over <@other, ["x"=2]>/' %t/inside.mlir > %t/elsewhere.mlir
+// RUN: not tessera compile %t/free.mlir -o %t/outside.tsr 2>&1 | FileCheck %s --check-prefix=OUTSIDE
+// RUN: not tessera compile %t/alone.mlir -o %t/outside.tsr 2>&1 | FileCheck %s --check-prefix=OUTSIDE
+// RUN: not tessera compile %t/elsewhere.mlir -o %t/outside.tsr 2>&1 | FileCheck %s --check-prefix=OUTSIDE
 // CHECK-NOT: tessera.
 // CHECK: func.func
 // CHECK-NOT: tessera.
@@ -73,4 +87,21 @@ sdy.mesh @mesh = <["x"=2]>
 func.func @main(%x: tensor<6x4xf32>) -> tensor<6x4xf32> {
   %y = comm.all_reduce sum(%x) over <@mesh, ["x"=2]> : (tensor<6x4xf32>) -> tensor<6x4xf32>
   return %y : tensor<6x4xf32>
+}
+//--- inside.mlir
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+sdy.mesh @other = <["x"=2, "z"=2]>
+func.func @main(%x: tensor<6x4xf32>) -> tensor<6x4xf32> {
+  %y = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"x"}, {}]>] out_shardings=[<@mesh, [{"x"}, {}]>] manual_axes={"x"} (%p: tensor<3x4xf32>) {
+    %s = comm.all_reduce sum(%p) over <@mesh, ["x"=2]> : (tensor<3x4xf32>) -> tensor<3x4xf32>
+    sdy.return %s : tensor<3x4xf32>
+  } : (tensor<6x4xf32>) -> tensor<6x4xf32>
+  return %y : tensor<6x4xf32>
+}
+//--- ring.mlir
+module attributes {mhlo.num_partitions = 4 : i32} {
+  func.func @main(%a: tensor<2x8xf32>) -> tensor<2x8xf32> {
+    %0 = "stablehlo.collective_permute"(%a) <{source_target_pairs = dense<[[0, 1], [1, 2], [2, 3], [3, 0]]> : tensor<4x2xi64>, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>}> : (tensor<2x8xf32>) -> tensor<2x8xf32>
+    return %0 : tensor<2x8xf32>
+  }
 }
