@@ -16,7 +16,7 @@ counts, what the road's kernels take (us), and these; below it the ops.
 Median of the differences: at most 2%, the largest 10%.
 
 --bounds holds what the search proves of all plans against those that people know, the one that it finds, and `count` random
-ones: what each counts in the bound's own terms (all of it; where communication hides; computing alone), and what the device
+ones: what each counts in the bound's own terms (all of it; where communication hides; where first readers wait; computing alone), and what the device
 program takes, with collectives beside computing. Each is printed by the least of all plans, in the bound's parts: at least 1.
 Bounds of what is compiled have as many launches as the compiled program with the fewest.
 """
@@ -50,12 +50,12 @@ def plans_of(path, options, wanted):
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-BOUNDS = ("all", "hiding", "computing")
+BOUNDS = ("all", "hiding", "waiting", "computing")
 
 
 def hold_bounds(paths, options):
     """Prints how far the least of all plans is above each bound."""
-    print(f"{'':32s}{'plans':>6s}" + "".join(f"{bound:>11s}" for bound in BOUNDS) + f"{'compiled: hiding':>18s}{'computing':>11s}")
+    print(f"{'':32s}{'plans':>6s}" + "".join(f"{bound:>11s}" for bound in BOUNDS) + f"{'compiled: hiding':>18s}{'waiting':>11s}{'computing':>11s}")
     below = []
     for path, plans in plans_by_program(paths, options, ["--bounds", f"--count={options.count}"]):
         if not plans:
@@ -64,7 +64,7 @@ def hold_bounds(paths, options):
         ratios = [min(plan[bound] for plan in plans) / plans[0][f"{bound}_bound"] if plans[0][f"{bound}_bound"] else math.inf for bound in BOUNDS]
         least = min(plan["road"] for plan in plans)
         ratios += [least / (plans[0][f"{bound}_bound"] - more) if plans[0][f"{bound}_bound"] else math.inf for bound in BOUNDS[1:]]
-        print(f"{path.stem:32s}{len(plans):6d}" + "".join(f"{r:11.4f}" for r in ratios[:3]) + f"{ratios[3]:18.4f}{ratios[4]:11.4f}", flush=True)
+        print(f"{path.stem:32s}{len(plans):6d}" + "".join(f"{r:11.4f}" for r in ratios[:4]) + f"{ratios[4]:18.4f}" + "".join(f"{r:11.4f}" for r in ratios[5:]), flush=True)
         if min(ratios) < 1 - ROUNDING:
             below.append(path.stem)
     print("no plan is below a bound" if not below else "below a bound: " + ", ".join(below))

@@ -283,18 +283,39 @@ private:
   void proveHiding() {
     const OnMesh *mesh = planned.best->onMesh;
     plan::AssignmentPrices &prices = pricesOn(*mesh);
+    plan::HiddenFound hidden = plan::searchHidden(prices, knownOn(*mesh), searchOptions());
+    prices.setWeights({});
+    compileHidden(prices, hidden.plans);
+    // What first readers wait for is nearer to what is compiled, and its bound is the higher. What is compiled
+    // first is found by the other count: it knows more plans whose waiting order finds something for.
+    std::vector<const plan::Assignment *> known = knownOn(*mesh);
+    for (const plan::Assignment &each : hidden.plans)
+      known.push_back(&each);
+    plan::HiddenFound waiting =
+        plan::searchHidden(prices, known, searchOptions(), /*firstWaits=*/true);
+    prices.setWeights({.firstWaits = true});
+    count(candidates[planned.best - candidates.data()], prices, searchOptions());
+    compileHidden(prices, waiting.plans);
+    Candidate &best = candidates[planned.best - candidates.data()];
+    best.waiting = hidingOf(best, prices, waiting);
+    prices.setWeights({});
+    best.hiding = hidingOf(best, prices, hidden);
+    lastPrices.reset();
+  }
+
+  std::vector<const plan::Assignment *> knownOn(const OnMesh &mesh) const {
     std::vector<const plan::Assignment *> known;
     for (const Candidate &each : candidates)
-      if (each.onMesh == mesh && (each.isTried || each.isFound))
+      if (each.onMesh == &mesh && (each.isTried || each.isFound))
         known.push_back(&each.folded);
-    plan::HiddenFound found = plan::searchHidden(prices, known, searchOptions());
-    prices.setWeights({});
-    compileHidden(prices, found.plans);
-    Candidate &best = candidates[planned.best - candidates.data()];
-    best.hiding = plan::hiddenTimeOf(prices, best.folded);
-    best.hiding.exposed += best.again;
-    best.hidingBound = found.lowerBound;
-    lastPrices.reset();
+    return known;
+  }
+
+  static Hiding hidingOf(const Candidate &candidate, plan::AssignmentPrices &prices,
+                         const plan::HiddenFound &found) {
+    Hiding hiding{plan::hiddenTimeOf(prices, candidate.folded), found.lowerBound};
+    hiding.time.exposed += candidate.again;
+    return hiding;
   }
 
   // Longer searches are mostly on one mesh after another: what the first found out about its reshards is

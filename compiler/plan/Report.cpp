@@ -35,6 +35,14 @@ struct Steady {
 
 } // namespace
 
+// Messages that the search counts one by one may travel together. Where first readers wait that is more than
+// the program takes, and so may the bound be of others: then it proves nothing.
+static bool isCountedTooLong(const Candidate &candidate) {
+  Steady steady(candidate);
+  return candidate.waiting.time.seconds() + steady.seconds - steady.fewer >
+         candidate.tried.time.seconds;
+}
+
 std::optional<Proof> proofOf(const Candidate &candidate) {
   if (candidate.seconds <= 0)
     return std::nullopt;
@@ -56,8 +64,11 @@ std::optional<Proof> proofOf(const Candidate &candidate) {
   auto above = [](double bound, double more) { return bound > 0 ? bound + more : 0; };
   consider({Proof::All, candidate.seconds + steady.launches,
             above(candidate.lowerBound, steady.launches)});
-  consider({Proof::Hiding, candidate.hiding.seconds() - steady.fewer,
-            above(candidate.hidingBound, -steady.fewer)});
+  consider({Proof::Hiding, candidate.hiding.time.seconds() - steady.fewer,
+            above(candidate.hiding.bound, -steady.fewer)});
+  if (!isCountedTooLong(candidate))
+    consider({Proof::Hiding, candidate.waiting.time.seconds() - steady.fewer,
+              above(candidate.waiting.bound, -steady.fewer)});
   if (!candidate.tried.computesAgain)
     consider({Proof::Computing,
               candidate.computing + std::max(0.0, time.seconds - time.compute - steady.seconds),
@@ -68,8 +79,16 @@ std::optional<Proof> proofOf(const Candidate &candidate) {
 // Whether the compiled program takes less than what no plan should be below.
 static bool refutesHiding(const Candidate &candidate) {
   Steady steady(candidate);
-  return candidate.hidingBound > 0 &&
-         candidate.hidingBound + steady.seconds - steady.fewer > candidate.tried.time.seconds;
+  return candidate.hiding.bound > 0 &&
+         candidate.hiding.bound + steady.seconds - steady.fewer > candidate.tried.time.seconds;
+}
+
+static llvm::json::Object jsonOf(const Hiding &hiding, bool isProven) {
+  return llvm::json::Object{{"computing", hiding.time.computing + hiding.time.launches},
+                            {"exposed", hiding.time.exposed},
+                            {"hidden", hiding.time.hidden},
+                            {"seconds", hiding.time.seconds()},
+                            {"lower_bound", isProven ? llvm::json::Value(hiding.bound) : nullptr}};
 }
 
 // The source line of an op, or what its result is called in the text.
@@ -175,13 +194,10 @@ std::string planJson(const Planned &planned, ModuleOp read) {
                             {"alternatives", std::move(alternatives)},
                             {"decisions", explain::decisionsJson(planned.decisions)}};
   std::optional<Proof> proof = proofOf(best);
-  if (best.hidingBound > 0)
-    report["hiding"] = llvm::json::Object{
-        {"computing", best.hiding.computing + best.hiding.launches},
-        {"exposed", best.hiding.exposed},
-        {"hidden", best.hiding.hidden},
-        {"seconds", best.hiding.seconds()},
-        {"lower_bound", refutesHiding(best) ? llvm::json::Value(nullptr) : best.hidingBound}};
+  if (best.hiding.bound > 0)
+    report["hiding"] = jsonOf(best.hiding, !refutesHiding(best));
+  if (best.waiting.bound > 0)
+    report["waiting"] = jsonOf(best.waiting, !isCountedTooLong(best));
   report["planned_seconds"] = best.seconds > 0 ? llvm::json::Value(best.seconds) : nullptr;
   report["proven_of"] = proof ? llvm::json::Value(proof->seconds) : nullptr;
   report["lower_bound"] = proof ? llvm::json::Value(proof->lowerBound) : nullptr;
@@ -210,7 +226,7 @@ std::string planText(const Planned &planned, ModuleOp read, bool all) {
                  : " that the search counts\n");
   if (refutesHiding(best))
     text += "not proven: where communication hides behind computing, the search counts " +
-            text::seconds(best.hidingBound) + " at least, more than what is compiled takes\n";
+            text::seconds(best.hiding.bound) + " at least, more than what is compiled takes\n";
   text += "\narguments\n";
   std::vector<NamedSharding> arguments = argumentsOf(best, read);
   size_t width = 0;

@@ -9,6 +9,12 @@ namespace tessera::planning {
 
 constexpr char kSearch[] = "search"; // the kind of what no name is known for
 
+// Where communication hides behind computing, and what no plan on the mesh is below then; 0: not known.
+struct Hiding {
+  plan::HiddenTime time;
+  double bound = 0;
+};
+
 // A way to shard the program, compiled.
 struct Candidate {
   std::string kind; // "data", "tensor", ..
@@ -22,9 +28,9 @@ struct Candidate {
   // one, then of the other, is compiled first.
   double likely = 0, cautious = 0;
   double wary = 0; // where some of what could hide is waited for
-  // Where communication hides behind computing, and what no plan on the mesh is below then; 0: not known.
-  plan::HiddenTime hiding;
-  double hidingBound = 0;
+  // Where communication hides behind computing, as the search ranks plans; and where what is read first is
+  // waited for, too, as far as nothing is computed beside it.
+  Hiding hiding, waiting;
   bool isFound = false, isTried = false; // by the search; by compiling it
   double leastOverhead = 0;              // of all plans that were compiled
   Tried tried;

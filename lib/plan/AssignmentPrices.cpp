@@ -228,7 +228,8 @@ const AssignmentPrices::Priced &AssignmentPrices::ofRuled(int32_t index,
     TensorSharding to = axes.operandSharding(i);
     priced.needed.push_back(tables.lists.numberOf(to));
     if (double times = tables.isMoved(v) ? timesBrought(index, priced.needed, i) : 0; times > 0)
-      carry(priced, v, int32_t(i), times, assignment[v], to);
+      carry(priced, v, int32_t(i), times, assignment[v], to,
+            tables.weights.firstWaits ? legTo(program, index, i) : Leg::Brought);
   }
   for (size_t i = 0; i < op.results.size(); ++i)
     priced.made.push_back(tables.lists.numberOf(axes.resultSharding(i)));

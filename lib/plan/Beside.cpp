@@ -242,6 +242,23 @@ std::vector<BesideSeconds> secondsBesideOf(const Program &program, llvm::ArrayRe
   return seconds;
 }
 
+// Each value by one operand at most: what an op reads twice is brought once.
+static void findFirstReaders(Program &program) {
+  std::vector<bool> isRead(program.values.size());
+  for (int32_t index = 0; index < int32_t(program.graph.ops.size()); ++index) {
+    const PropagatedOp &op = program.graph.ops[index];
+    OpFacts &facts = program.ops[index];
+    facts.readsFirst.assign(op.operands.size(), false);
+    for (auto [i, v] : llvm::enumerate(op.operands)) {
+      facts.readsFirst[i] = !isRead[v] && !facts.moves && op.viewed < 0;
+      isRead[v] = true;
+    }
+    if (!program.distantReads.empty())
+      for (int32_t v : program.distantReads[index])
+        isRead[v] = true;
+  }
+}
+
 void findSecondsBeside(Program &program, int64_t devices, const cost::Topology &topology) {
   const sharding::Mesh mesh{"mesh", {{"x", devices}}, {}};
   MeshTables tables(program, mesh, topology);
@@ -257,6 +274,7 @@ void findSecondsBeside(Program &program, int64_t devices, const cost::Topology &
     work.push_back(whole.computing / double(devices) +
                    launchSeconds(program.ops[index], topology, devices));
   }
+  findFirstReaders(program);
   std::vector<BesideSeconds> seconds = secondsBesideOf(program, work);
   for (auto [facts, each] : llvm::zip_equal(program.values, seconds)) {
     facts.secondsBeside = each.handedOn;

@@ -236,7 +236,19 @@ private:
           if (auto &ops = folded.program.graph.values[v].ops;
               ops.empty() || ops.back() != int32_t(number))
             ops.push_back(int32_t(number));
+    keepFirst(folded.program);
     return folded;
+  }
+
+  // Of ops that are folded others may be the first to read a value.
+  static void keepFirst(Program &program) {
+    std::vector<bool> isRead(program.values.size());
+    for (auto [op, facts] : llvm::zip_equal(program.graph.ops, program.ops)) {
+      for (size_t i = 0; i < facts.readsFirst.size(); ++i)
+        facts.readsFirst[i] &= !isRead[op.operands[i]];
+      for (int32_t v : op.operands)
+        isRead[v] = true;
+    }
   }
 
   void foldValues(Folded &folded) {

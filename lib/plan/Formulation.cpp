@@ -92,14 +92,16 @@ int32_t Formulation::operandMatrix(const OpTable &table, size_t operand,
   appendKey(key, reinterpret_cast<intptr_t>(&table));
   appendKey(key, int64_t(operand));
   appendKey(key, paid.key);
-  return shared(std::move(key), [&] {
-    const std::vector<int32_t> &needed = columnsOf(table, operand);
-    Matrix matrix{paid.seconds->rows, needed.size(), {}};
-    for (size_t row = 0; row < matrix.rows; ++row)
-      for (int32_t column : needed)
-        matrix.at.push_back((*paid.seconds)(row, size_t(column)));
-    return matrix;
-  });
+  return shared(std::move(key), [&] { return byChoice(*paid.seconds, columnsOf(table, operand)); });
+}
+
+// Of what each sharding takes that an operand may be needed in, what each choice takes.
+Matrix Formulation::byChoice(const Matrix &seconds, llvm::ArrayRef<int32_t> needed) {
+  Matrix matrix{seconds.rows, needed.size(), {}};
+  for (size_t row = 0; row < matrix.rows; ++row)
+    for (int32_t column : needed)
+      matrix.at.push_back(seconds(row, size_t(column)));
+  return matrix;
 }
 
 // Of each choice of the vertex that reads an operand, which sharding of it that needs.
@@ -120,6 +122,15 @@ void Formulation::addOperand(int32_t op, const OpTable &table, size_t operand, i
   int32_t from = tables.vertexOf[program.graph.ops[op].operands[operand]];
   connect(from, to, operandMatrix(table, operand, paid), paid.times,
           {value, reader, &columnsOf(table, operand)});
+  const Matrix &sooner = table.sooner[operand];
+  if (sooner.at.empty())
+    return;
+  std::string key = "sooner";
+  appendKey(key, reinterpret_cast<intptr_t>(&table));
+  appendKey(key, int64_t(operand));
+  int32_t matrix =
+      shared(std::move(key), [&] { return byChoice(sooner, columnsOf(table, operand)); });
+  connect(from, to, matrix, program.ops[op].operandTimes[operand], {});
 }
 
 int32_t Formulation::resultMatrix(const OpTable &table, size_t result) {
@@ -148,6 +159,15 @@ void Formulation::addByResult(int32_t index, const OpTable &table) {
       addOperand(index, table, i, result);
 }
 
+// What an op pays for an operand that it shares with no other.
+Matrix Formulation::brought(const OpTable &table, size_t operand, const SharedCopies::Paid &paid) {
+  Matrix all = *paid.seconds;
+  const Matrix &sooner = table.sooner[operand];
+  for (size_t i = 0; i < sooner.at.size(); ++i)
+    all.at[i] += sooner.at[i];
+  return all;
+}
+
 // The best choice for each pair of shardings of its operand and its result.
 void Formulation::addContracted(int32_t index, const OpTable &table, size_t operand) {
   const PropagatedOp &op = program.graph.ops[index];
@@ -160,7 +180,7 @@ void Formulation::addContracted(int32_t index, const OpTable &table, size_t oper
   appendKey(key, int64_t(share * 1e6));
   int32_t matrix = shared(std::move(key), [&] {
     const TensorChoices &needed = table.needed[operand], &made = table.made[0];
-    const Matrix &out = *table.out[0], &in = *paid.seconds;
+    const Matrix &out = *table.out[0], in = brought(table, operand, paid);
     Matrix rest{in.columns, out.columns,
                 std::vector<double>(in.columns * out.columns, kImpossible)};
     for (size_t c = 0; c < table.choices.size(); ++c)
@@ -185,12 +205,13 @@ int32_t Formulation::contractedChoice(int32_t index, const OpTable &table, size_
   const PropagatedOp &op = program.graph.ops[index];
   SharedCopies::Paid paid = copies.paidBy(index, operand);
   double share = paid.times / program.ops[index].times, least = kImpossible;
+  Matrix in = brought(table, operand, paid);
   size_t from = choices[tables.vertexOf[op.operands[operand]]];
   size_t to = choices[tables.vertexOf[op.results[0]]];
   int32_t best = 0;
   for (size_t c = 0; c < table.choices.size(); ++c)
-    if (double seconds = share * (*paid.seconds)(from, table.needed[operand].at[c]) +
-                         table.work[c] + (*table.out[0])(table.made[0].at[c], to);
+    if (double seconds = share * in(from, table.needed[operand].at[c]) + table.work[c] +
+                         (*table.out[0])(table.made[0].at[c], to);
         seconds < least) {
       least = seconds;
       best = int32_t(c);

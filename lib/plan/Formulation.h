@@ -64,6 +64,8 @@ private:
   void addOperand(int32_t op, const OpTable &table, size_t operand, int32_t to);
   const std::vector<int32_t> &columnsOf(const OpTable &table, size_t operand);
   int32_t operandMatrix(const OpTable &table, size_t operand, const SharedCopies::Paid &paid);
+  static Matrix byChoice(const Matrix &seconds, llvm::ArrayRef<int32_t> needed);
+  static Matrix brought(const OpTable &table, size_t operand, const SharedCopies::Paid &paid);
   int32_t resultMatrix(const OpTable &table, size_t result);
   const Matrix &between(int32_t from, int32_t to, int32_t value) {
     const sharding::PropagatedValue &it = program.graph.values[value];

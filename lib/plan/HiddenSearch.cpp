@@ -59,14 +59,15 @@ double bestShare(llvm::ArrayRef<HiddenTime> times) {
 }
 
 HiddenFound searchHidden(AssignmentPrices &prices, llvm::ArrayRef<const Assignment *> known,
-                         const Options &options) {
+                         const Options &options, bool firstWaits) {
+  prices.setWeights({.firstWaits = firstWaits});
   HiddenFound found;
   std::vector<HiddenTime> times;
   for (const Assignment *each : known)
     times.push_back(hiddenTimeOf(prices, *each));
   // The least of the sums of one share, which begins with all that is known.
   auto searchAt = [&](double share, bool isThorough) {
-    prices.setWeights(weightsOf(share));
+    prices.setWeights(weightsOf(share, firstWaits));
     std::vector<const Assignment *> starts(known.begin(), known.end());
     for (const Assignment &each : found.plans)
       starts.push_back(&each);

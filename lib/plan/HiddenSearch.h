@@ -25,7 +25,9 @@ constexpr double kBeside = 0.5; // of computing, that goes on beside communicati
 constexpr double kWary = 0.06;
 
 // What is counted for that share.
-inline Weights weightsOf(double share) { return {1 - kBeside * share, share}; }
+inline Weights weightsOf(double share, bool firstWaits = false) {
+  return {1 - kBeside * share, share, firstWaits};
+}
 
 struct HiddenTime {
   double computing = 0, launches = 0, exposed = 0, hidden = 0;
@@ -53,8 +55,9 @@ struct HiddenFound {
   double lowerBound = 0;         // of T
 };
 
-// Begins with plans that are known: one at least. `prices` has other weights afterwards.
+// Begins with plans that are known: one at least. `prices` has other weights afterwards. `firstWaits`: as in
+// Weights.
 HiddenFound searchHidden(AssignmentPrices &prices, llvm::ArrayRef<const Assignment *> known,
-                         const Options &options);
+                         const Options &options, bool firstWaits = false);
 
 } // namespace tessera::plan

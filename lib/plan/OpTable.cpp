@@ -108,6 +108,9 @@ std::string OpTables::keyOf(int32_t index) {
   appendKey(key, int64_t(op.flops));
   appendKey(key, int64_t(facts.flops));
   key += facts.elementType;
+  if (weights.firstWaits)
+    for (bool isFirst : facts.readsFirst)
+      appendKey(key, int64_t(isFirst));
   for (const auto *side : {&op.operands, &op.results})
     for (int32_t v : *side) {
       const sharding::PropagatedValue &value = program.graph.values[v];
@@ -328,6 +331,23 @@ std::unique_ptr<OpTable> OpTables::make(int32_t index, llvm::ArrayRef<int32_t> v
   return table;
 }
 
+// What the first reader of an operand waits for beyond what any does.
+Matrix OpTables::soonerThan(const OpTable &table, int32_t index, size_t operand, int32_t list) {
+  int32_t v = program.graph.ops[index].operands[operand];
+  const ValueFacts &facts = program.values[v];
+  const Matrix *any = table.in[operand];
+  if (!any || weights.hidden >= 1 || !weights.firstWaits ||
+      legTo(program, index, operand) != Leg::BroughtFirst ||
+      facts.secondsBeside >= facts.secondsBesideRead)
+    return {};
+  const sharding::PropagatedValue &value = program.graph.values[v];
+  Matrix more = prices.between(list, table.needed[operand].list, value.shape, value.elementBytes,
+                               movingOf(program, v, Leg::BroughtFirst));
+  for (auto [seconds, less] : llvm::zip_equal(more.at, any->at))
+    seconds = less == kImpossible ? 0 : std::max(0.0, seconds - less);
+  return more;
+}
+
 // The distinct shardings of each tensor, and what it takes to move its value from and to them.
 void OpTables::collectTensors(OpTable &table, int32_t index, llvm::ArrayRef<int32_t> valueLists) {
   const PropagatedOp &op = program.graph.ops[index];
@@ -357,6 +377,7 @@ void OpTables::collectTensors(OpTable &table, int32_t index, llvm::ArrayRef<int3
                            : &prices.between(valueLists[v], table.needed[i].list, value.shape,
                                              value.elementBytes,
                                              movingOf(program, v, Leg::Brought)));
+    table.sooner.push_back(soonerThan(table, index, i, valueLists[v]));
   }
   for (auto [i, v] : llvm::enumerate(op.results)) {
     const sharding::PropagatedValue &value = program.graph.values[v];

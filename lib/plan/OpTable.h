@@ -25,6 +25,9 @@ struct OpTable {
   // From each of a value's candidates to each of the `needed` list of the operand that it is, and from
   // each of the `made` list of a result to each candidate: seconds once. Null of what never moves.
   std::vector<const Matrix *> in, out;
+  // Likewise, of each operand: what its first reader waits for beyond `in`, which is what any does. Empty where
+  // that is nothing. A copy is `in` to whoever shares it, and this to that reader alone.
+  std::vector<Matrix> sooner;
   // Its single result says how it is computed: of each sharding of `resultList` the choice; empty
   // where some can't be made, or an op reduces.
   std::vector<int32_t> byResult;
@@ -36,12 +39,18 @@ bool reduces(const sharding::FactorRule &rule);
 // Whether an operand before this one is the same value and needed alike: it is brought there once.
 bool isRepeated(const sharding::PropagatedOp &op, const OpTable &table, size_t operand);
 
-// From where it is made to where it lies, or from there to where a reader needs it.
-enum class Leg { HandedOn, Brought };
+// From where it is made to where it lies, or from there to where a reader needs it: its first, which waits
+// longest for it, or any.
+enum class Leg { HandedOn, BroughtFirst, Brought };
+
+inline Leg legTo(const Program &program, int32_t op, size_t operand) {
+  const llvm::SmallVector<bool, 4> &readsFirst = program.ops[op].readsFirst;
+  return !readsFirst.empty() && readsFirst[operand] ? Leg::BroughtFirst : Leg::Brought;
+}
 
 inline Moving movingOf(const Program &program, int32_t value, Leg leg) {
   const ValueFacts &facts = program.values[value];
-  return {facts.inKernel, leg == Leg::HandedOn ? facts.secondsBeside : facts.secondsBesideRead,
+  return {facts.inKernel, leg == Leg::Brought ? facts.secondsBesideRead : facts.secondsBeside,
           facts.together};
 }
 
@@ -83,6 +92,7 @@ private:
   void enumerate(OpTable &table);
   void claimAll(OpTable &table, int32_t op, llvm::ArrayRef<int32_t> valueLists);
   void collectTensors(OpTable &table, int32_t op, llvm::ArrayRef<int32_t> valueLists);
+  Matrix soonerThan(const OpTable &table, int32_t op, size_t operand, int32_t list);
 
   const Program &program;
   LayoutLists &lists;

@@ -55,12 +55,15 @@ struct OpFacts {
   llvm::SmallVector<double, 4> operandTimes;
   llvm::SmallVector<double, 4> reads;
   llvm::SmallVector<double, 2> writes; // one a result: how much of it is written to memory
-  double flops = 0;                    // that its kernels do for it, of the whole computation
-  bool isProduct = false;              // it decides what its kernel takes
-  std::vector<KernelPart> parts;       // of the above, by kernel; none: it is no part of any
-  double launches = 0;                 // of kernels: the ops of one have equal parts of its launch
-  std::vector<Turn> turns;             // several where ops are folded into it
-  int32_t block = 0;                   // in which it stands: a number of Program::blockAround
+  // One an operand: whether no op before reads its value, so that it waits longest for it (Beside.h). Empty:
+  // nothing is known of it.
+  llvm::SmallVector<bool, 4> readsFirst;
+  double flops = 0;              // that its kernels do for it, of the whole computation
+  bool isProduct = false;        // it decides what its kernel takes
+  std::vector<KernelPart> parts; // of the above, by kernel; none: it is no part of any
+  double launches = 0;           // of kernels: the ops of one have equal parts of its launch
+  std::vector<Turn> turns;       // several where ops are folded into it
+  int32_t block = 0;             // in which it stands: a number of Program::blockAround
 };
 
 // Ops from and to which a value is held, in program order.
@@ -84,8 +87,8 @@ struct ValueFacts : Lifetime {
   // around it.
   llvm::SmallVector<std::string, 2> manualAxes;
   int32_t block = 0; // in which it is made
-  // Of computing that can go on while it is handed on from where it is made, and while it is brought to
-  // where a reader needs it (Beside.h).
+  // Of computing that can go on while it is handed on from where it is made, or brought to where its first
+  // reader needs it, and while it is brought to where any reader does (Beside.h).
   double secondsBeside = 0, secondsBesideRead = 0;
   // Scalars that may travel in one message with it, itself included (Together.h).
   double together = 1;

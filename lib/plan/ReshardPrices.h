@@ -41,6 +41,9 @@ struct Moving {
 struct Weights {
   double computing = 1;
   double hidden = 1; // of communication, what computing beside it is long enough for
+  // The first reader of a copy waits for what does not hide beside its own way; else that is taken to hide as
+  // well as on the way to the reader that leaves most time.
+  bool firstWaits = false;
 };
 
 // What moving a value takes: waited for in any case, and hidden behind computing where there is enough.

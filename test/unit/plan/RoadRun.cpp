@@ -175,8 +175,12 @@ RoadRun::Links RoadRun::modelLinks(const Assignment &assignment) {
 
 RoadRun::Counts RoadRun::counts(const Assignment &assignment) {
   double launches = launchSeconds(data(), machine, mesh().numDevices());
-  return {prices->seconds(assignment), hiddenTimeOf(*prices, assignment).seconds(),
-          modelComputing(assignment) + launches};
+  Counts counts{prices->seconds(assignment), hiddenTimeOf(*prices, assignment).seconds(), 0,
+                modelComputing(assignment) + launches};
+  prices->setWeights({.firstWaits = true});
+  counts.waiting = hiddenTimeOf(*prices, assignment).seconds();
+  prices->setWeights({});
+  return counts;
 }
 
 RoadRun::Counts RoadRun::bounds(llvm::ArrayRef<NamedAssignment> known) {
@@ -184,9 +188,10 @@ RoadRun::Counts RoadRun::bounds(llvm::ArrayRef<NamedAssignment> known) {
   std::vector<const Assignment *> plans;
   for (const NamedAssignment &each : known)
     plans.push_back(&each.values);
-  Counts bounds{bestFrom(*prices, plans, {}, /*isThorough=*/false).lowerBound, 0,
+  Counts bounds{bestFrom(*prices, plans, {}, /*isThorough=*/false).lowerBound, 0, 0,
                 prices->leastComputing() + launches};
   bounds.hiding = searchHidden(*prices, plans, {}).lowerBound;
+  bounds.waiting = searchHidden(*prices, plans, {}, /*firstWaits=*/true).lowerBound;
   prices->setWeights({});
   return bounds;
 }

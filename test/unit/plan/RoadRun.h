@@ -48,7 +48,7 @@ public:
 
   // What the search counts of one plan, and what it proves of all plans of the mesh; 0: nothing.
   struct Counts {
-    double all = 0, hiding = 0, computing = 0; // with launches but the first
+    double all = 0, hiding = 0, waiting = 0, computing = 0; // with launches but the first
   };
   Counts counts(const Assignment &assignment);
   HiddenTime hiding(const Assignment &assignment) { return hiddenTimeOf(*prices, assignment); }

@@ -116,6 +116,8 @@ static int holdBounds(plan::RoadRun &run) {
       out.attribute("all", counted.all);
       out.attribute("hiding_bound", proven.hiding);
       out.attribute("hiding", counted.hiding);
+      out.attribute("waiting_bound", proven.waiting);
+      out.attribute("waiting", counted.waiting);
       out.attribute("computing_bound", proven.computing);
       out.attribute("computing", counted.computing);
       out.attribute("launches", hiding.launches);
