@@ -7,7 +7,7 @@
 
 // 256 rows of 4096, four elements a thread.
 // CHECK: exec.kernel @side_by_side{{.*}} attributes {flops = {{.*}}, grid = 1024 : i64, scratch_bytes = 0 : i64}
-// CHECK: exec.image "cuda" for "sm_90a" ["ptx80"] {{.*}} {launches = [#exec.launch<threads = 256>, #exec.launch<threads = 256>, #exec.launch<threads = 256>, #exec.launch<threads = 256>, #exec.launch<threads = 256>, #exec.launch<threads = 256>, #exec.launch<threads = 64>, #exec.launch<threads = 128>]}
+// CHECK: exec.image "cuda" for "sm_90a" ["ptx80"] {{.*}} {launches = [#exec.launch<threads = 256>, #exec.launch<threads = 256>, #exec.launch<threads = 256>, #exec.launch<threads = 256>, #exec.launch<threads = 256>, #exec.launch<threads = 256>, #exec.launch<threads = 256>, #exec.launch<threads = 128>]}
 // CHECK: exec.image "cuda" for "sm_80" ["ptx80"]
 // AGAIN-COUNT-1: exec.image
 // AGAIN-NOT: exec.image
@@ -117,7 +117,7 @@ exec.kernel @kept_and_turned(%x: tensor<16x256xf32>) -> tensor<16x256xf32> {
 // CODE: st.shared.b32
 // CODE: cp.async.wait_all
 // CODE: bar.sync
-// CODE: ld.shared.v4.b32
+// CODE: ld.shared.v2.b32
 // CODE: fma.rn.ftz.f32
 // CODE: st.global.v4.b32
 exec.kernel @product(%x: tensor<64x96xf32>, %y: tensor<96x64xf32>) -> tensor<64x64xf32> {

@@ -45,14 +45,14 @@ exec.kernel @by_constant(%x: tensor<101xf32>) -> tensor<101xf32> {
 // CHECK-NOT: div.
 // CHECK-COUNT-4: rcp.approx.ftz.f32
 // CHECK-NOT: {{div|rcp}}
-exec.kernel @by_one(%x: tensor<128xf32>, %y: tensor<f32>) -> tensor<128xf32> {
-  %everywhere = stablehlo.broadcast_in_dim %y, dims = [] : (tensor<f32>) -> tensor<128xf32>
-  %0 = stablehlo.divide %x, %everywhere : tensor<128xf32>
-  exec.yield %0 : tensor<128xf32>
+exec.kernel @by_one(%x: tensor<262144xf32>, %y: tensor<f32>) -> tensor<262144xf32> {
+  %everywhere = stablehlo.broadcast_in_dim %y, dims = [] : (tensor<f32>) -> tensor<262144xf32>
+  %0 = stablehlo.divide %x, %everywhere : tensor<262144xf32>
+  exec.yield %0 : tensor<262144xf32>
 }
-exec.kernel @by_anything(%x: tensor<128xf32>, %y: tensor<128xf32>) -> tensor<128xf32> {
-  %0 = stablehlo.divide %x, %y : tensor<128xf32>
-  exec.yield %0 : tensor<128xf32>
+exec.kernel @by_anything(%x: tensor<262144xf32>, %y: tensor<262144xf32>) -> tensor<262144xf32> {
+  %0 = stablehlo.divide %x, %y : tensor<262144xf32>
+  exec.yield %0 : tensor<262144xf32>
 }
 
 // CHECK: .visible .entry root(
