@@ -38,3 +38,11 @@ func.func @kinds(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}
   %2 = sdy.reduce_scatter min [{"z"}, {}] %1 out_sharding=<@mesh, [{"z"}, {}], unreduced=min{"y":(1)2}> : tensor<8x8xf32>
   return %2 : tensor<8x8xf32>
 }
+
+// StableHLO's own collectives name a mesh and its axes, too.
+// CHECK-LABEL: @of_stablehlo
+func.func @of_stablehlo(%arg0: tensor<4xf32>) {
+  // CHECK: replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#stablehlo.axis_ref<name = "x">]>
+  %0 = "stablehlo.all_gather"(%arg0) <{all_gather_dim = 0 : i64, replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#stablehlo.axis_ref<name = "x">]>}> : (tensor<4xf32>) -> tensor<8xf32>
+  return
+}
