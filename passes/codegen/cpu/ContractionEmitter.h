@@ -48,9 +48,16 @@ protected:
   void byVectors(const LoopGroup &group, Value low, Value high, unsigned lanes,
                  llvm::function_ref<void(Value start, Value mask)> body);
   void storeLanes(Value value, Value place, int64_t align, Value mask);
+  Value loadLanes(Value place, Value mask); // of b's kind, as many as a register has
   void packAcrossA();
   void packAcrossB(Value n0, Value panel);
   void packRunOfB(Value n0, Value panel, Value low, Value high);
+  // How far rows of b are apart, where they are read as they lie, along `inner`: a square's are at one
+  // place then, and constants from it, and LLVM finds no variable for each.
+  std::optional<int64_t> rowsApart(const LoopGroup &inner);
+  // Where such a row begins, and so many elements behind it.
+  Value startOfRow(Value row, int64_t behind);
+  Value rowOfB(Value row); // by the current lanes
   void packPairsAcrossB(Value n0, Value panel);
   Value pairedOrder(Value row);
   Value pairsOfRow(Value row, ElementKind read);

@@ -5,6 +5,8 @@
 
 #include "passes/codegen/kernel/ContractionWork.h"
 
+#include <cstdlib>
+
 namespace tessera::codegen {
 
 Value ContractionEmitter::panelOfB(Value n0) {
@@ -49,6 +51,14 @@ void ContractionEmitter::storeLanes(Value value, Value place, int64_t align, Val
     b.CreateMaskedStore(value, place, llvm::Align(align), mask);
   else
     b.CreateAlignedStore(value, place, llvm::Align(align));
+}
+
+Value ContractionEmitter::loadLanes(Value place, Value mask) {
+  llvm::Align align(byteSize(kind));
+  if (!mask)
+    return b.CreateAlignedLoad(vectorType(), place, align);
+  return b.CreateMaskedLoad(vectorType(), place, align, mask,
+                            llvm::Constant::getNullValue(vectorType()));
 }
 
 void ContractionEmitter::packA(Value low, Value high, int64_t length) {
@@ -194,6 +204,30 @@ void ContractionEmitter::packAcrossB(Value n0, Value panel) {
   overRunsOfK([&](Value low, Value high) { packRunOfB(n0, panel, low, high); });
 }
 
+std::optional<int64_t> ContractionEmitter::rowsApart(const LoopGroup &inner) {
+  const Node *read = plan.b;
+  if (read->op != Op::Load || read->kind != kind || read->mask || !read->index->nodes.empty() ||
+      std::abs(strideOf(read->index, inner).value_or(0)) != 1)
+    return std::nullopt;
+  return strideOf(read->index, plan.n);
+}
+
+Value ContractionEmitter::startOfRow(Value row, int64_t behind) {
+  e.openBlock();
+  bind(plan.n, row);
+  Value start = e.element(e.bufferPointer(plan.b->buffer()), kind, e.emitIndex(plan.b->index));
+  e.closeBlock();
+  return b.CreateConstGEP1_64(e.typeOf(kind, 1), start, behind);
+}
+
+Value ContractionEmitter::rowOfB(Value row) {
+  e.openBlock();
+  bind(plan.n, row);
+  Value values = e.splat(e.emit(plan.b), plan.lanes);
+  e.closeBlock();
+  return values;
+}
+
 void ContractionEmitter::packRunOfB(Value n0, Value panel, Value low, Value high) {
   const LoopGroup &inner = plan.isAlongK ? plan.kOfB.back() : plan.k.back();
   int64_t side = plan.lanes, size = boundsOf(graph, inner).second;
@@ -206,25 +240,33 @@ void ContractionEmitter::packRunOfB(Value n0, Value panel, Value low, Value high
     k0 = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, k0, e.i64(size - side));
   if (plan.isAlongK)
     flat = flatRun ? b.CreateNSWAdd(flatRun, k0) : k0;
-  bindMerged(inner, k0, side, isRagged || isShort ? lanesBelow(e, k0, high, side) : nullptr);
+  Value mask = isRagged || isShort ? lanesBelow(e, k0, high, side) : nullptr;
+  bindMerged(inner, k0, side, mask);
   Value to = e.element(panel, kind, b.CreateNSWMul(placeOfK(), e.i64(plan.columns())));
+  Value first = nullptr;
+  std::optional<int64_t> apart = rowsApart(inner);
+  bool isBackward = apart && strideOf(plan.b->index, inner) == -1;
+  if (apart)
+    first = startOfRow(n0, isBackward ? 1 - side : 0);
+  if (mask && isBackward)
+    mask = b.CreateVectorReverse(mask);
   for (unsigned v = 0; v < plan.vectors; ++v) {
     llvm::SmallVector<Value> rows;
     for (int64_t r = v * side; r < (v + 1) * side; ++r) {
-      if (r >= plan.nSize) {
+      if (r >= plan.nSize)
         rows.push_back(llvm::Constant::getNullValue(vectorType()));
-        continue;
-      }
-      e.openBlock();
-      bind(plan.n, b.CreateNSWAdd(n0, e.i64(r)));
-      rows.push_back(e.splat(e.emit(plan.b), side));
-      e.closeBlock();
+      else if (apart)
+        rows.push_back(loadLanes(b.CreateConstGEP1_64(e.typeOf(kind, 1), first, r * *apart), mask));
+      else
+        rows.push_back(rowOfB(b.CreateNSWAdd(n0, e.i64(r))));
     }
-    for (auto [i, column] : llvm::enumerate(e.transpose(std::move(rows))))
-      if (kLow || int64_t(i) < size)
+    for (auto [i, column] : llvm::enumerate(e.transpose(std::move(rows)))) {
+      int64_t row = isBackward ? side - 1 - int64_t(i) : int64_t(i);
+      if (kLow || row < size)
         b.CreateAlignedStore(
-            column, b.CreateConstGEP1_64(e.typeOf(kind, 1), to, i * plan.columns() + v * side),
+            column, b.CreateConstGEP1_64(e.typeOf(kind, 1), to, row * plan.columns() + v * side),
             llvm::Align(byteSize(kind)));
+    }
   }
   e.closeLoop();
   flat = nullptr;

@@ -1,6 +1,7 @@
 // Loads and stores: contiguous, invariant, strided, or lane by lane.
 #include "passes/codegen/cpu/Emitter.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/Constants.h"
 
@@ -293,7 +294,17 @@ Value Emitter::gather(Node *node, Value base, int64_t stride, Value perLane, Val
                                          mask, llvm::Constant::getNullValue(vectorType)));
 }
 
-// Interleaving the halves log2(n) times.
+// The same value, of which LLVM does not see how it is made.
+static Value fenced(llvm::IRBuilder<> &b, Value value) {
+  llvm::Type *type = value->getType();
+  unsigned words = type->getPrimitiveSizeInBits().getFixedValue() / 32;
+  llvm::Type *floats = llvm::FixedVectorType::get(b.getFloatTy(), words); // it takes no integers
+  return b.CreateBitCast(b.CreateArithmeticFence(b.CreateBitCast(value, floats), floats), type);
+}
+
+// Interleaving the halves log2(n) times. LLVM chooses instructions for a shuffle by looking through all
+// those that it is made of: of four rounds that takes four times as long as of two and two, for the same
+// instructions.
 llvm::SmallVector<Value> Emitter::transpose(llvm::SmallVector<Value> rows) {
   int n = rows.size();
   int width = llvm::cast<llvm::FixedVectorType>(rows[0]->getType())->getNumElements();
@@ -303,13 +314,16 @@ llvm::SmallVector<Value> Emitter::transpose(llvm::SmallVector<Value> rows) {
       low.append({i, width + i});
       high.append({n / 2 + i, width + n / 2 + i});
     }
-  for (int round = n; round > 1; round /= 2) {
+  constexpr int together = 2;
+  for (int left = n, rounds = 1; left > 1; left /= 2, ++rounds) {
     llvm::SmallVector<Value> next;
     for (int i = 0; i < n / 2; ++i) {
       next.push_back(b.CreateShuffleVector(rows[i], rows[i + n / 2], low));
       next.push_back(b.CreateShuffleVector(rows[i], rows[i + n / 2], high));
     }
     rows = std::move(next);
+    if (left > 2 && rounds % together == 0)
+      llvm::transform(rows, rows.begin(), [&](Value row) { return fenced(b, row); });
   }
   return rows;
 }
