@@ -179,6 +179,10 @@ Value Emitter::shift(Op op, ElementKind kind, Value x, Value y) {
   if (op == Op::ShrA)
     return b.CreateAShr(x, b.CreateSelect(isOut, integer(type, width - 1), y));
   Value shifted = op == Op::Shl ? b.CreateShl(x, y) : b.CreateLShr(x, y);
+  // The rotations of random bits shift by constants: there are hundreds of them in a kernel that makes a dropout's
+  // mask again, and LLVM takes long to see that there is nothing to freeze.
+  if (auto *never = llvm::dyn_cast<llvm::Constant>(isOut); never && never->isNullValue())
+    return shifted;
   return b.CreateSelect(isOut, integer(type, 0), b.CreateFreeze(shifted));
 }
 
