@@ -151,6 +151,7 @@ private:
       else if (!loop->getResult(i).use_empty())
         loop->getResult(i).replaceAllUsesWith(
             together(after, loop.getLoc(), partsOf(now->getResults())));
+    beside.forget(loop);
     loop.erase();
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
       if (isOpTriviallyDead(&op)) { // what the parts take the place of

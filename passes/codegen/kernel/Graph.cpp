@@ -359,6 +359,14 @@ Node *Graph::convert(Node *a, ElementKind to) {
 Node *Graph::movedBits(Node *a) {
   if (!isNarrowFloat(a->kind))
     return nullptr;
+  if (auto found = moved.find(a); found != moved.end())
+    return found->second;
+  Node *bits = bitsOfMoved(a);
+  moved[a] = bits;
+  return bits;
+}
+
+Node *Graph::bitsOfMoved(Node *a) {
   ElementKind bits = bitsKind(8 * byteSize(a->kind));
   switch (a->op) {
   case Op::Load:

@@ -238,12 +238,14 @@ public:
 private:
   Index intern(IndexExpr expr);
   Node *intern(Node node);
+  Node *bitsOfMoved(Node *a);
 
   std::deque<Node> nodes;
   std::deque<IndexExpr> indices;
   std::deque<Reduction> reductions;
   std::map<std::vector<int64_t>, Index> indexTable;
   std::map<std::vector<int64_t>, Node *> nodeTable;
+  llvm::DenseMap<Node *, Node *> moved; // what movedBits has found; null for none
 };
 
 } // namespace tessera::codegen
