@@ -10,6 +10,7 @@
 #include "passes/codegen/gpu/Items.h"
 #include "passes/codegen/gpu/NestRoots.h"
 #include "passes/codegen/gpu/PartedSum.h"
+#include "passes/codegen/gpu/Processors.h"
 #include "passes/codegen/gpu/TurnedTile.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -85,7 +86,6 @@ std::optional<int64_t> ColumnBlocks::elementsOf(const Reduction &reduction) cons
 // As many as leave no processor idle, but whole sectors of what is read; of lines that begin within sectors as many
 // as share few of them.
 int64_t ColumnBlocks::columnsOfBlock() const {
-  constexpr int64_t kProcessors = 132;
   int64_t narrowest = 8;
   for (Node *node : e.live)
     if (node->op == Op::Load)
