@@ -294,12 +294,11 @@ Value Emitter::gather(Node *node, Value base, int64_t stride, Value perLane, Val
                                          mask, llvm::Constant::getNullValue(vectorType)));
 }
 
-// The same value, of which LLVM does not see how it is made.
-static Value fenced(llvm::IRBuilder<> &b, Value value) {
-  llvm::Type *type = value->getType();
-  unsigned words = type->getPrimitiveSizeInBits().getFixedValue() / 32;
-  llvm::Type *floats = llvm::FixedVectorType::get(b.getFloatTy(), words); // it takes no integers
-  return b.CreateBitCast(b.CreateArithmeticFence(b.CreateBitCast(value, floats), floats), type);
+// The bits of whole words as floats, of which LLVM does not see how they are made: it fences no integers.
+static Value fencedWords(llvm::IRBuilder<> &b, Value value) {
+  unsigned words = value->getType()->getPrimitiveSizeInBits().getFixedValue() / 32;
+  llvm::Type *floats = llvm::FixedVectorType::get(b.getFloatTy(), words);
+  return b.CreateArithmeticFence(b.CreateBitCast(value, floats), floats);
 }
 
 // Interleaving the halves log2(n) times. LLVM chooses instructions for a shuffle by looking through all
@@ -315,6 +314,8 @@ llvm::SmallVector<Value> Emitter::transpose(llvm::SmallVector<Value> rows) {
       high.append({n / 2 + i, width + n / 2 + i});
     }
   constexpr int together = 2;
+  llvm::Type *type = rows[0]->getType();
+  bool isOfWords = type->getPrimitiveSizeInBits() % 32 == 0; // few booleans are not
   for (int left = n, rounds = 1; left > 1; left /= 2, ++rounds) {
     llvm::SmallVector<Value> next;
     for (int i = 0; i < n / 2; ++i) {
@@ -322,18 +323,17 @@ llvm::SmallVector<Value> Emitter::transpose(llvm::SmallVector<Value> rows) {
       next.push_back(b.CreateShuffleVector(rows[i], rows[i + n / 2], high));
     }
     rows = std::move(next);
-    if (left > 2 && rounds % together == 0)
-      llvm::transform(rows, rows.begin(), [&](Value row) { return fenced(b, row); });
+    if (isOfWords && left > 2 && rounds % together == 0)
+      llvm::transform(rows, rows.begin(),
+                      [&](Value row) { return b.CreateBitCast(fencedWords(b, row), type); });
   }
   return rows;
 }
 
 void Emitter::storePastCaches(Value value, Value to, int64_t bytes, bool isNarrow) {
   constexpr int64_t line = 64;
-  if (isNarrow) { // LLVM has no such stores of bf16: it is to see f32
-    llvm::Type *type = llvm::FixedVectorType::get(b.getFloatTy(), bytes / 4);
-    value = b.CreateArithmeticFence(b.CreateBitCast(value, type), type);
-  }
+  if (isNarrow) // LLVM has no such stores of bf16: it is to see f32
+    value = fencedWords(b, value);
   llvm::Metadata *one = llvm::ConstantAsMetadata::get(b.getInt32(1));
   b.CreateAlignedStore(value, to, llvm::Align(std::min(bytes, line)))
       ->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(b.getContext(), one));
