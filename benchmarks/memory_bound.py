@@ -1,6 +1,7 @@
 """What `--memory` brings a program down to: compiled without a bound, then with a share of what it takes.
 
     benchmarks/memory_bound.py [--share=0.6] [--measure] PROGRAM.mlir ..
+    benchmarks/memory_bound.py --least [--share=0.05] PROGRAM.mlir ..
 
 One row a program and bound. "whole": the share of arguments, results and arena together; "arena": of the arena alone,
 beside the arguments and results, which are the caller's. Shares are of the arena without a bound. "floor": what the
@@ -10,6 +11,9 @@ apart in the last lines. Where another
 bound cannot be kept, the row has the least that can, as the error names it. Times are ratios: of the predicted step, and
 of compiling (of the processor's time, with that of the compilation without a bound as one). --measure: of the step as it runs,
 too, with and without the bound in turns, the least of each; and whether the runtime counted the peak that the compiler said.
+
+--least: bounds that no program can keep, by default 5% of arguments, results and arena. Each must be answered by one error, and
+the least bound that it names must compile, and be kept. Shares are of arguments, results and arena.
 """
 import argparse
 import collections
@@ -111,18 +115,56 @@ def rows(program, share, measures, directory):
                f"{seconds / plain_seconds:.1f} |"), kind, "no" if wrong else "kept"
 
 
+def named_least(program, share, directory):
+    """(the least bound that the error of an impossible one names, as a share of what the program takes; what is wrong with it or None)"""
+    wrong, plain, _ = compile_program(program, directory)
+    if wrong:
+        return None, wrong.splitlines()[0]
+    whole = sum(plain["memory"].values())
+    wrong, _, _ = compile_program(program, directory, int(share * whole))
+    if not wrong:
+        return None, "no error"
+    errors = [line for line in wrong.splitlines() if "error:" in line]
+    least = re.search(r"Allow --memory=(\d+)", wrong)
+    if len(errors) != 1 or not least:
+        return None, f"{len(errors)} errors, {'a' if least else 'no'} least: {wrong.splitlines()[0]}"
+    bound = int(least[1])
+    wrong, report, _ = compile_program(program, directory, bound)
+    if wrong:
+        return bound / whole, wrong.splitlines()[0]
+    takes = sum(report["memory"].values())
+    return bound / whole, None if takes <= bound else f"takes {takes / bound:.3f} of it"
+
+
+def leasts(programs, share, directory):
+    print("| program | least that is named | compiles |")
+    print("| --- | --- | --- |")
+    right = 0
+    for program in programs:
+        least, wrong = named_least(program, share, directory)
+        right += wrong is None
+        shown = "" if least is None else f"{least:.2f}"
+        print(f"| {os.path.basename(program).removesuffix('.mlir')} | {shown} | {wrong or 'yes'} |", flush=True)
+    print(f"one error, and a least that compiles: {right} of {len(programs)}")
+    return right < len(programs)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--share", type=float, default=0.6)
+    parser.add_argument("--share", type=float)
     parser.add_argument("--measure", action="store_true")
+    parser.add_argument("--least", action="store_true")
     parser.add_argument("programs", nargs="+", metavar="PROGRAM.mlir")
     arguments = parser.parse_args()
+    if arguments.least:
+        with tempfile.TemporaryDirectory() as directory:
+            return leasts(arguments.programs, arguments.share or 0.05, directory)
     print("| program | share of | arena allowed | floor | kept: arena taken | step | compile time |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     outcomes = collections.Counter()
     with tempfile.TemporaryDirectory() as directory:
         for program in arguments.programs:
-            for line, kind, outcome in rows(program, arguments.share, arguments.measure, directory):
+            for line, kind, outcome in rows(program, arguments.share or 0.6, arguments.measure, directory):
                 outcomes[kind, outcome] += 1
                 print(line, flush=True)
     for kind in ("whole", "arena"):
