@@ -90,19 +90,27 @@ static SmallVector<int64_t> orderOfRows(DotGeneralOp product, unsigned side) {
   return dims;
 }
 
-// The dimension of a product's result along which a row of its operand other than `side` lies.
-static int64_t dimOfElements(DotGeneralOp product, unsigned side) {
+// The dimension of a product's result along which a row of its operand other than `side` lies; none
+// where that has no dimension of its own (a number for each key).
+static std::optional<int64_t> dimOfElements(DotGeneralOp product, unsigned side) {
+  auto numbers = product.getDotDimensionNumbers();
+  auto taken = static_cast<int64_t>(numbers.getLhsBatchingDimensions().size() +
+                                    numbers.getLhsContractingDimensions().size());
+  if (typeOf(product->getOperand(1 - side)).getRank() == taken)
+    return std::nullopt;
   if (side == 0)
     return typeOf(product->getResult(0)).getRank() - 1;
-  auto contracted = product.getDotDimensionNumbers().getLhsContractingDimensions();
+  auto contracted = numbers.getLhsContractingDimensions();
   return typeOf(product->getOperand(0)).getRank() - static_cast<int64_t>(contracted.size()) - 1;
 }
 
 // Where a dimension of the op's operand is in its result, as far as that is one dimension.
 static std::optional<int64_t> movedTo(Operation *op, int64_t dim) {
   Value operand = op->getOperand(0), result = op->getResult(0);
-  if (auto places = movedDims(op))
-    return (*places)[dim];
+  if (auto places = movedDims(op)) { // of size 1, it may be gone
+    int64_t place = (*places)[dim];
+    return place < 0 ? std::nullopt : std::optional(place);
+  }
   if (shapeOf(operand) == shapeOf(result))
     return dim;
   bool isInnermost = isa<ReshapeOp>(op) && dim + 1 == typeOf(operand).getRank();

@@ -193,3 +193,46 @@ module @no_scores attributes {tessera.schedule = #tessera.schedule<overlap = aut
     return %o : tensor<128x16xf32>
   }
 }
+
+// -----
+
+// A number for each key is a product without a dimension of elements: it ended the compiler.
+// CHECK-LABEL: func.func @a_number_for_each_key
+// CHECK: return {{.*}} : tensor<16xbf16>
+func.func @a_number_for_each_key(%q: tensor<16x8xf32>, %k: tensor<128x8xf32>, %v: tensor<128xf32>) -> tensor<16xbf16> {
+  %i = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %x = stablehlo.dot_general %q, %k, contracting_dims = [1] x [1] : (tensor<16x8xf32>, tensor<128x8xf32>) -> tensor<16x128xf32>
+  %m = stablehlo.reduce(%x init: %i) applies stablehlo.maximum across dimensions = [1] : (tensor<16x128xf32>, tensor<f32>) -> tensor<16xf32>
+  %1 = stablehlo.broadcast_in_dim %m, dims = [0] : (tensor<16xf32>) -> tensor<16x128xf32>
+  %2 = stablehlo.subtract %x, %1 : tensor<16x128xf32>
+  %e = stablehlo.exponential %2 : tensor<16x128xf32>
+  %s = stablehlo.reduce(%e init: %z) applies stablehlo.add across dimensions = [1] : (tensor<16x128xf32>, tensor<f32>) -> tensor<16xf32>
+  %3 = stablehlo.broadcast_in_dim %s, dims = [0] : (tensor<16xf32>) -> tensor<16x128xf32>
+  %p = stablehlo.divide %e, %3 : tensor<16x128xf32>
+  %o = stablehlo.dot_general %v, %p, contracting_dims = [0] x [1] : (tensor<128xf32>, tensor<16x128xf32>) -> tensor<16xf32>
+  %r = stablehlo.convert %o : (tensor<16xf32>) -> tensor<16xbf16>
+  return %r : tensor<16xbf16>
+}
+
+// -----
+
+// Nor are rows of one element any more, where a reshape takes that dimension away.
+// CHECK-LABEL: func.func @one_element
+// CHECK: return {{.*}} : tensor<16xbf16>
+func.func @one_element(%q: tensor<16x8xf32>, %k: tensor<128x8xf32>, %v: tensor<128x1xf32>) -> tensor<16xbf16> {
+  %i = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %x = stablehlo.dot_general %q, %k, contracting_dims = [1] x [1] : (tensor<16x8xf32>, tensor<128x8xf32>) -> tensor<16x128xf32>
+  %m = stablehlo.reduce(%x init: %i) applies stablehlo.maximum across dimensions = [1] : (tensor<16x128xf32>, tensor<f32>) -> tensor<16xf32>
+  %1 = stablehlo.broadcast_in_dim %m, dims = [0] : (tensor<16xf32>) -> tensor<16x128xf32>
+  %2 = stablehlo.subtract %x, %1 : tensor<16x128xf32>
+  %e = stablehlo.exponential %2 : tensor<16x128xf32>
+  %s = stablehlo.reduce(%e init: %z) applies stablehlo.add across dimensions = [1] : (tensor<16x128xf32>, tensor<f32>) -> tensor<16xf32>
+  %3 = stablehlo.broadcast_in_dim %s, dims = [0] : (tensor<16xf32>) -> tensor<16x128xf32>
+  %p = stablehlo.divide %e, %3 : tensor<16x128xf32>
+  %o = stablehlo.dot_general %p, %v, contracting_dims = [1] x [0] : (tensor<16x128xf32>, tensor<128x1xf32>) -> tensor<16x1xf32>
+  %row = stablehlo.reshape %o : (tensor<16x1xf32>) -> tensor<16xf32>
+  %r = stablehlo.convert %row : (tensor<16xf32>) -> tensor<16xbf16>
+  return %r : tensor<16xbf16>
+}
