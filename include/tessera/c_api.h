@@ -114,6 +114,10 @@ TESSERA_API tessera_code tessera_program_load_file(const char *path, tessera_pro
  * compile` prints it) is `sha256`: a program is native code, see docs/trust.md. NULL: any. */
 TESSERA_API tessera_code tessera_program_load_file_sha256(const char *path, const char *sha256,
                                                           tessera_program **program);
+/* To be looked at only: what it takes and gives, its report and info, on a machine that cannot
+ * execute it, too. Sessions and executables of it are refused (TESSERA_FAILED_PRECONDITION). */
+TESSERA_API tessera_code tessera_program_inspect(const void *bytes, size_t size,
+                                                 tessera_program **program);
 TESSERA_API void tessera_program_free(tessera_program *program);
 /* -1 of NULL. The counts are 0 of NULL, and the report is "". */
 TESSERA_API int64_t tessera_program_devices(const tessera_program *program);

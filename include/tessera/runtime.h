@@ -85,6 +85,14 @@ public:
     throwUnlessOk(tessera_program_load(bytes.data(), bytes.size(), &raw));
     program_.reset(raw);
   }
+  // To be looked at only, on a machine that cannot execute it, too.
+  static Program inspect(std::string_view bytes) {
+    Program program;
+    tessera_program *raw = nullptr;
+    throwUnlessOk(tessera_program_inspect(bytes.data(), bytes.size(), &raw));
+    program.program_.reset(raw);
+    return program;
+  }
   // With `sha256` (64 hexadecimal digits) no other file than the one that has it.
   static Program fromFile(const std::string &path, const std::string &sha256 = {}) {
     Program program;

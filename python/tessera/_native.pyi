@@ -45,6 +45,9 @@ class Program:
     info: str
     report: str
     def __init__(self, data: bytes) -> None: ...
+    @staticmethod
+    def inspect(data: bytes) -> Program:
+        """To be looked at only, on a machine that cannot execute it, too."""
 
 class Client:
     def __init__(self, device: str, workers: int, communicator: str) -> None: ...

@@ -16,7 +16,7 @@ import numpy as np
 from . import _native
 from .compiler import Module, PlanRequest, compile_options, open_compiler, read_module
 from .dtypes import DTYPES
-from .errors import CompileError, DataLossError
+from .errors import CompileError, DataLossError, FailedPreconditionError
 from .report import Report, counted
 from .sharding import Mesh, Sharding
 
@@ -70,7 +70,10 @@ class Program:
 
     def __init__(self, data: bytes, report: Report | None = None) -> None:
         self._bytes = bytes(data)
-        self._native = _native.Program(self._bytes)
+        try:
+            self._native = _native.Program(self._bytes)
+        except FailedPreconditionError:  # for another machine: that it is not executed here is said where it would be
+            self._native = _native.Program.inspect(self._bytes)
         self._report = report
 
     @classmethod

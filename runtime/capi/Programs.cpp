@@ -12,21 +12,33 @@ extern "C" {
 
 const char *tessera_version(void) { return tessera::versionText(); }
 
-tessera_code tessera_program_load(const void *bytes, size_t size, tessera_program **program) {
+static tessera_code open(const void *bytes, size_t size, tessera_program **program,
+                         bool isInspected) {
   return guarded([&]() -> Status {
     if (!program || (!bytes && size))
-      return invalidArgument("tessera_program_load: a null argument");
+      return invalidArgument(isInspected ? "tessera_program_inspect: a null argument"
+                                         : "tessera_program_load: a null argument");
     // At a place where constants can be read without another copy.
     std::shared_ptr<void> copy(allocateAligned(size), freeAligned);
     if (!copy)
       return {Code::ResourceExhausted, "no memory for the program"};
     std::memcpy(copy.get(), bytes, size);
-    auto loaded = LoadedProgram::load({static_cast<const char *>(copy.get()), size}, copy);
+    std::string_view file(static_cast<const char *>(copy.get()), size);
+    auto loaded =
+        isInspected ? LoadedProgram::inspect(file, copy) : LoadedProgram::load(file, copy);
     if (!loaded.ok())
       return loaded.status();
     *program = new tessera_program(*loaded);
     return {};
   });
+}
+
+tessera_code tessera_program_load(const void *bytes, size_t size, tessera_program **program) {
+  return open(bytes, size, program, false);
+}
+
+tessera_code tessera_program_inspect(const void *bytes, size_t size, tessera_program **program) {
+  return open(bytes, size, program, true);
 }
 
 tessera_code tessera_program_load_file(const char *path, tessera_program **program) {

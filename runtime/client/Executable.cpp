@@ -176,6 +176,8 @@ Executable::make(std::shared_ptr<Client> client, std::shared_ptr<const LoadedPro
   executable->client_ = std::move(client);
   executable->program_ = std::move(program);
   const LoadedProgram &loaded = executable->program();
+  if (Status s = loaded.executable(); !s.ok())
+    return s;
   device::Backend &backend = executable->client_->backend(0);
   if (loaded.target() != "cpu" && loaded.target() != backend.name())
     return invalidArgument("the program is for '" + loaded.target() +

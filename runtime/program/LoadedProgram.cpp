@@ -357,26 +357,38 @@ Result<std::shared_ptr<const LoadedProgram>> LoadedProgram::loadFile(const std::
   return loaded;
 }
 
+Result<std::shared_ptr<const LoadedProgram>>
+LoadedProgram::inspect(std::string_view file, std::shared_ptr<const void> owner) {
+  Sections sections;
+  auto loaded = read(file, sections);
+  if (!loaded.ok())
+    return loaded.status();
+  if (Status s = (*loaded)->decodePrograms(nullptr); !s.ok())
+    return s;
+  if (Status s = (*loaded)->readConstants(sections.constants, std::move(owner)); !s.ok())
+    return s;
+  (*loaded)->isInspected_ = true;
+  return std::shared_ptr<const LoadedProgram>(std::move(*loaded));
+}
+
+Status LoadedProgram::executable() const {
+  if (!isInspected_)
+    return {};
+  if (auto image = chooseImage(manifest_); !image.ok())
+    return image.status();
+  return {Code::FailedPrecondition, "the program was opened to be looked at: load it"};
+}
+
 Result<std::shared_ptr<const LoadedProgram>> LoadedProgram::inspectFile(const std::string &path,
                                                                         std::string &digest) {
   auto file = readFile(path);
   if (!file.ok())
     return file.status();
-  auto inspect = [&]() -> Result<std::shared_ptr<const LoadedProgram>> {
-    Sections sections;
-    auto loaded = read(**file, sections);
-    if (!loaded.ok())
-      return loaded.status();
-    if (Status s = (*loaded)->decodePrograms(nullptr); !s.ok())
-      return s;
-    if (Status s = (*loaded)->readConstants(sections.constants, *file); !s.ok())
-      return s;
-    digest = sha256(**file);
-    return std::shared_ptr<const LoadedProgram>(std::move(*loaded));
-  };
-  auto loaded = inspect();
-  return loaded.ok() ? loaded
-                     : Status(loaded.status().code(), path + ": " + loaded.status().message());
+  auto loaded = inspect(**file, *file);
+  if (!loaded.ok())
+    return Status(loaded.status().code(), path + ": " + loaded.status().message());
+  digest = sha256(**file);
+  return loaded;
 }
 
 std::vector<const program::Parameter *>

@@ -33,9 +33,15 @@ public:
   static Result<std::shared_ptr<const LoadedProgram>> loadFile(const std::string &path,
                                                                std::string_view digest = {});
   // To be looked at only: everything is checked but the code, which is not opened. Machines that
-  // cannot run the program can do so. `digest`: set to the file's SHA-256.
+  // cannot run the program can do so.
+  static Result<std::shared_ptr<const LoadedProgram>> inspect(std::string_view file,
+                                                              std::shared_ptr<const void> owner);
+  // `digest`: set to the file's SHA-256.
   static Result<std::shared_ptr<const LoadedProgram>> inspectFile(const std::string &path,
                                                                   std::string &digest);
+
+  // Not OK where it is there to be looked at only.
+  Status executable() const;
 
   const program::File &manifest() const { return manifest_; }
   // At least one. Their meshes divide devices 0 to deviceCount() - 1 among them.
@@ -91,6 +97,7 @@ private:
   std::vector<KernelEntry> kernels_;
   std::vector<Place> inputs_, outputs_;
   std::string target_ = "cpu", cpu_;
+  bool isInspected_ = false;
   std::shared_ptr<SharedObject> code_;
   std::vector<DeviceText> deviceCode_;
   std::shared_ptr<const void> owner_; // of the constants

@@ -92,6 +92,19 @@ def test_options():
             tessera.compile(lowered(), **wrong)
 
 
+@pytest.mark.parametrize("cpu", ["x86-64-v4", "sapphirerapids"])  # one that this machine is not, whatever it is
+def test_a_program_for_another_processor_is_made_and_saved(client, tmp_path, cpu):
+    program = tessera.compile("func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }", target_cpu=cpu)
+    program.save(tmp_path / "p.tsr")
+    again = tessera.Program.load(tmp_path / "p.tsr")
+    assert again.inputs == program.inputs and again.inputs[0].shape == (4,)
+    assert again.report.raw["target"]["processors"][0]["cpu"] == cpu
+    try:
+        client.load(again)
+    except tessera.FailedPreconditionError as e:
+        assert f"compiled for CPU '{cpu}'" in str(e)
+
+
 def test_explain():
     explanation = tessera.explain(lowered())
     assert "all-reduce" in explanation.text and "all-reduce" in str(explanation)

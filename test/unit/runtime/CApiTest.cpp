@@ -80,6 +80,30 @@ TEST(CApiTest, ArraysGoFromSessionToSession) {
   EXPECT_EQ(last[1].read<float>(), rows);
 }
 
+// A machine that cannot execute a program can say what it is, and why it does not execute it.
+TEST(CApiTest, ProgramsForOtherProcessorsAreLookedAt) {
+  auto other = accumulator({2}, true);
+  auto *image = other.manifest.add_images();
+  image->set_target("cpu");
+  image->set_section("code");
+  image->set_cpu("another");
+  image->add_features("avx-of-the-future");
+  std::string bytes = fileWithCode(other, accumulatorCode());
+  EXPECT_THROW(Program{bytes}, Error);
+  Program program = Program::inspect(bytes);
+  EXPECT_EQ(program.inputs().size(), Program(accumulatorFile({2}, true)).inputs().size());
+  EXPECT_NE(program.info().find("another"), std::string_view::npos);
+  try {
+    Session session(program);
+    FAIL();
+  } catch (const Error &error) {
+    EXPECT_EQ(error.code, TESSERA_FAILED_PRECONDITION);
+    EXPECT_NE(std::string(error.what()).find("avx-of-the-future"), std::string::npos);
+  }
+  EXPECT_THROW(Session{Program::inspect(accumulatorFile({2}, true))},
+               Error); // its code is not open
+}
+
 TEST(CApiTest, ErrorsAreCodesWithMessages) {
   EXPECT_THROW(Program("nonsense"), Error);
   EXPECT_STREQ(tessera_error_message(), "not a .tsr file");
