@@ -61,7 +61,10 @@ std::optional<std::string> readFiles(ProgramArguments &arguments) {
   } else if (input && !arguments.topologyFile.empty()) {
     if (auto topology = files::readWhole(arguments.topologyFile, wrong))
       arguments.options.topology = std::move(*topology);
-    else {
+    if (wrong.empty() && arguments.options.topology.empty()) // which would be the default
+      wrong = arguments.topologyFile + ": is empty; a topology is a JSON object, such as " +
+              "{\"alpha\": 1e-6, \"beta\": 1e11}";
+    if (!wrong.empty()) {
       wrong += machines::orMachine(arguments.topologyFile);
       input.reset();
     }

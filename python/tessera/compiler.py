@@ -29,11 +29,16 @@ class Exported(Protocol):
 Module: TypeAlias = "str | bytes | os.PathLike[str] | Lowered | Exported"
 
 
+def _is_path(text: str) -> bool:
+    """Whether that is no module: one of a single line has braces, and is no file."""
+    return bool(text) and "\n" not in text and not ("{" in text and not os.path.exists(text))
+
+
 def read_module(module: Any, name: str | None) -> tuple[bytes, str]:
     """(the module's text or bytecode, the name that messages use)."""
     if isinstance(module, (bytes, bytearray, memoryview)):
         return bytes(module), name or "<module>"
-    if isinstance(module, os.PathLike) or (isinstance(module, str) and module and "\n" not in module):
+    if isinstance(module, os.PathLike) or (isinstance(module, str) and _is_path(module)):
         path = pathlib.Path(module)
         return path.read_bytes(), name or str(path)
     if isinstance(module, str):

@@ -15,6 +15,13 @@ from . import _native
 from .errors import InvalidArgumentError
 
 
+def check_axes(axes: Mapping[str, int]) -> None:
+    """Raises where a name is none, or a size is none."""
+    for name, size in axes.items():
+        if not isinstance(name, str) or operator.index(size) < 1:
+            raise InvalidArgumentError(f"a mesh axis has a name and a size from 1 on, not {name!r}: {size!r}")
+
+
 class Mesh:
     """Devices along named axes: `Mesh({"data": 2, "model": 4})`.
 
@@ -28,9 +35,7 @@ class Mesh:
 
     def __init__(self, axes: Mapping[str, int], devices: Sequence[int] | None = None) -> None:
         self.axes = dict(axes)
-        for name, size in self.axes.items():
-            if not isinstance(name, str) or operator.index(size) < 1:
-                raise InvalidArgumentError(f"a mesh axis has a name and a size from 1 on, not {name!r}: {size!r}")
+        check_axes(self.axes)
         if self.size > _native.MAX_DEVICES:
             raise InvalidArgumentError(f"a mesh of {self.size} devices: at most {_native.MAX_DEVICES}")
         self.devices = tuple(range(self.size)) if devices is None else tuple(devices)

@@ -119,6 +119,13 @@ def test_a_refused_op_of_jax_shows_the_line_of_python():
     assert "# the line" in str(e.value)
 
 
+def test_a_module_of_one_line_is_no_path():
+    program = tessera.compile("func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> { return %x : tensor<2xf32> }")
+    assert [p.shape for p in program.inputs] == [(2,)]
+    with pytest.raises(tessera.CompileError, match="1:27"):
+        tessera.compile("func.func @main() { return 3 }")
+
+
 def test_a_file_that_is_not_there_or_damaged(layer, tmp_path):
     with pytest.raises(FileNotFoundError):
         tessera.compile(tmp_path / "none.mlir")

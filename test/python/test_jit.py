@@ -320,6 +320,16 @@ def test_another_number_of_devices_is_refused():
         tessera.jit(layer, devices=4, mesh=mesh)
 
 
+def test_what_is_no_mesh():
+    wrong = (((0,), "a", "from 1 on"), ((-2,), "a", "from 1 on"), ((2, 2), "aa", "twice"), ((2,), "ab", "2 names"))
+    for shape, names, message in wrong:
+        with pytest.raises(ValueError, match=message):
+            tessera.make_mesh(shape, names)
+    for other in (4, tessera.Mesh({"a": 4})):
+        with pytest.raises(TypeError, match="must be a mesh of JAX's"):
+            tessera.jit(layer, mesh=other)
+
+
 def test_shard_map():
     @functools.partial(jax.shard_map, mesh=mesh, in_specs=P("data", "model"), out_specs=P("data"))
     def rows(x):

@@ -10,6 +10,7 @@ import jax
 from jax.sharding import AbstractMesh, AxisType, Mesh, NamedSharding, PartitionSpec
 
 from ..compiler import check_devices
+from ..sharding import check_axes
 
 AnyMesh = Mesh | AbstractMesh
 
@@ -19,6 +20,10 @@ def make_mesh(shape: Sequence[int], names: Sequence[str], axis_types: Sequence[A
     with_sharding_constraint inside of functions for tessera.jit, and needs no XLA_FLAGS. Axes are Auto by default."""
     if len(shape) != len(names):
         raise ValueError(f"a mesh of {len(shape)} sizes has {len(names)} names: {tuple(shape)}, {tuple(names)}")
+    axes = dict(zip(names, shape))
+    check_axes(axes)  # AbstractMesh takes any
+    if len(axes) != len(names):
+        raise ValueError(f"a mesh axis is there twice: {tuple(names)}")
     return AbstractMesh(tuple(shape), tuple(names), axis_types=tuple(axis_types or (AxisType.Auto,) * len(names)))
 
 
@@ -26,6 +31,8 @@ def mesh_of(devices: int | None, mesh: AnyMesh | None) -> AnyMesh | None:
     """The mesh that PartitionSpecs are about: `mesh`, or one axis "devices"."""
     check_devices(devices)
     if mesh is not None:
+        if not isinstance(mesh, AnyMesh):
+            raise TypeError(f"mesh={mesh!r}: must be a mesh of JAX's, such as tessera.make_mesh((2, 4), (\"data\", \"model\"))")
         size = math.prod(mesh.shape.values())
         if devices is not None and devices != size:
             raise ValueError(f"devices={devices}, but the mesh has {size}: give one of both")
