@@ -291,7 +291,7 @@ private:
     return options.quick ? Turns{2, {0.03, span}} : Turns{options.process ? 3 : 4, {0.05, span}};
   }
 
-  // What idle cores that take their part leave over, of the same on one core.
+  // What idle cores that take their part leave over, of the same on each of all cores.
   void findSharing(const std::vector<Program> &programs) {
     if (programs.empty())
       return;
@@ -299,7 +299,7 @@ private:
     if (!result.error.empty())
       return;
     cost::DeviceRates &rates = result.topology.device;
-    size_t count = observed.size() / 2; // alone, then shared
+    size_t count = observed.size() / 2; // on each core, then shared
     double cores = double(result.topology.computingAtOnce), together = 0, waited = 0;
     for (size_t i = 0; i < count; ++i) {
       double speedup = observed[i].seconds / observed[count + i].seconds;
