@@ -34,8 +34,13 @@ cost::Topology describedMachine() {
   if (llvm::Expected<target::Choice> chosen = target::choose("cpu", "native")) {
     const target::Processor &processor = chosen->processors.front();
     topology.device.vectorBytes = double(processor.vectorBits) / 8;
-    if (llvm::is_contained(processor.features, "amx-bf16"))
+    auto has = [&](const char *feature) { return llvm::is_contained(processor.features, feature); };
+    if (has("amx-bf16"))
       topology.device.tileRows = 16;
+    // As code generation has it (codegen/cpu/ContractionPlan.cpp).
+    bool hasPairs = has("avx512bf16") && processor.vectorBits == 512;
+    if (!hasPairs && topology.device.tileRows == 0)
+      topology.device.kernels.erase(cost::nameOf(cost::Term::ProductBF16));
   } else {
     llvm::consumeError(chosen.takeError());
   }
@@ -46,6 +51,21 @@ cost::Topology describedMachine() {
     topology.spaces["device"].bytes =
         int64_t(pages) * page / std::max<int64_t>(topology.computingAtOnce, 1);
   return topology;
+}
+
+bool multipliesBf16(const cost::DeviceRates &rates) {
+  return rates.kernels.count(cost::nameOf(cost::Term::ProductBF16)) > 0;
+}
+
+// A kind of work that this processor does not have stays without a rate.
+cost::DeviceRates fitted(cost::DeviceRates rates, llvm::ArrayRef<cost::Observation> observed) {
+  bool hasBf16 = multipliesBf16(rates);
+  rates.kernels.insert(cost::referenceRates().kernels.begin(),
+                       cost::referenceRates().kernels.end());
+  rates = cost::fitRates(rates, observed);
+  if (!hasBf16)
+    rates.kernels.erase(cost::nameOf(cost::Term::ProductBF16));
+  return rates;
 }
 
 // How often each of some programs is measured, and how long at a time.
@@ -96,7 +116,7 @@ public:
     addExchanges(exchanges, observed);
     if (!result.error.empty())
       return std::move(result);
-    topology.device = cost::fitRates(topology.device, observed);
+    topology.device = fitted(topology.device, observed);
     result.observed = std::move(observed);
     if (options.process)
       findLinks(collectives);
@@ -104,10 +124,12 @@ public:
       findSharing(shared);
       findShortSteps(shorts);
     }
-    topology.device.flopsPerSecond = topology.device.kernels["product_f32"];
-    topology.device.flopsByType["bf16"] = topology.device.kernels["product_bf16"];
-    topology.device.flopsByType["f64"] = topology.device.kernels["product_f64"];
-    topology.device.bytesPerSecond = topology.device.kernels["streams"];
+    auto rateOf = [&](cost::Term term) { return topology.device.kernels[cost::nameOf(term)]; };
+    topology.device.flopsPerSecond = rateOf(cost::Term::ProductF32);
+    topology.device.flopsByType["bf16"] =
+        rateOf(multipliesBf16(topology.device) ? cost::Term::ProductBF16 : cost::Term::ProductF32);
+    topology.device.flopsByType["f64"] = rateOf(cost::Term::ProductF64);
+    topology.device.bytesPerSecond = rateOf(cost::Term::Streams);
     return std::move(result);
   }
 
@@ -269,7 +291,7 @@ private:
     return options.quick ? Turns{2, {0.03, span}} : Turns{options.process ? 3 : 4, {0.05, span}};
   }
 
-  // What idle cores that take their part leave over, of the same on one core.
+  // What idle cores that take their part leave over, of the same on each of all cores.
   void findSharing(const std::vector<Program> &programs) {
     if (programs.empty())
       return;
@@ -277,7 +299,7 @@ private:
     if (!result.error.empty())
       return;
     cost::DeviceRates &rates = result.topology.device;
-    size_t count = observed.size() / 2; // alone, then shared
+    size_t count = observed.size() / 2; // on each core, then shared
     double cores = double(result.topology.computingAtOnce), together = 0, waited = 0;
     for (size_t i = 0; i < count; ++i) {
       double speedup = observed[i].seconds / observed[count + i].seconds;

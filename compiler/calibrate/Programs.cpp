@@ -42,18 +42,20 @@ std::vector<Program> tilePrograms(int64_t cores) {
 }
 
 std::vector<Program> sharedPrograms(int64_t cores) {
-  Programs programs(1);
-  programs.product({512, 512, 512}, 1, "f32", false, false);
-  programs.product({64, 512, 512}, 1, "f32", false, false);
-  Body body;
-  std::string type = tensor({1 << 16}), x = "%x0";
-  for (int i = 0; i < 4; ++i)
-    x = body.unary("logistic", x, type);
-  programs.add("shared logistic", 3e-5, {{type, x}}, body);
-  std::vector<Program> all = programs.all; // alone
-  for (Program &program : programs.all) {
-    program.threads = cores;
-    all.push_back(std::move(program));
+  std::vector<Program> all;
+  for (int64_t devices : {cores, int64_t(1)}) {
+    Programs programs(devices);
+    programs.product({512, 512, 512}, 1, "f32", false, false);
+    programs.product({64, 512, 512}, 1, "f32", false, false);
+    Body body;
+    std::string type = tensor({1 << 16}), x = "%x0";
+    for (int i = 0; i < 4; ++i)
+      x = body.unary("logistic", x, type);
+    programs.add("shared logistic", 3e-5, {{type, x}}, body);
+    for (Program &program : programs.all) {
+      program.threads = cores;
+      all.push_back(std::move(program));
+    }
   }
   return all;
 }

@@ -32,7 +32,8 @@ std::vector<Program> cachePrograms(int64_t cores);
 // Something computed, a product of bf16, and both in turns, as often each.
 std::vector<Program> tilePrograms(int64_t cores);
 
-// Kernels of one device: each on one core, then each shared by all.
+// Kernels: each on one core while all others compute the same, then of one device and shared by all. A core
+// that computes alone may be quicker, and is not what kernels are priced by.
 std::vector<Program> sharedPrograms(int64_t cores);
 
 // Steps that are short (lib/steps/ShortStep.h): one that does nearly nothing, and one kernel on one core

@@ -292,7 +292,7 @@ private:
     for (const plan::Assignment &each : hidden.plans)
       known.push_back(&each);
     plan::HiddenFound waiting =
-        plan::searchHidden(prices, known, searchOptions(), /*firstWaits=*/true);
+        plan::searchHidden(prices, known, searchOptions(), /*firstWaits=*/true, hidden.lowerBound);
     prices.setWeights({.firstWaits = true});
     count(candidates[planned.best - candidates.data()], prices, searchOptions());
     compileHidden(prices, waiting.plans);

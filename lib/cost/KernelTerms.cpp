@@ -100,9 +100,11 @@ void addProduct(const Product &product, const DeviceRates &rates, Terms &terms) 
   double tiles =
       product.batch * std::ceil(product.m / tile.rows) * std::ceil(product.n / tile.columns);
   double width = lanesOfVector / (product.type == ProductType::F64 ? 2 : 1);
-  // Pairs fill whole vectors.
-  bool hasPairs = product.type == ProductType::BF16 && !product.isWidened;
-  bool inPairs = hasPairs && tile.columns == tile.vectors * lanesOfVector;
+  // Pairs fill whole vectors. Otherwise, and where the processor has no products of pairs, all is widened
+  // when it is copied.
+  bool inPairs = product.type == ProductType::BF16 && !product.isWidened &&
+                 rates.kernels.count(nameOf(Term::ProductBF16)) &&
+                 tile.columns == tile.vectors * lanesOfVector;
   // Fewer sums at a time wait for each other: an addition of two products takes six cycles, two begin in one.
   double sums = std::max(tile.rows * tile.vectors, inPairs ? 12.0 : 8.0);
   bool isDouble = product.type == ProductType::F64;
@@ -114,8 +116,8 @@ void addProduct(const Product &product, const DeviceRates &rates, Terms &terms) 
   terms[Term::Results] += tiles * (product.isTurned ? 3 * width : tile.rows * tile.vectors);
   double a = product.batch * product.m * product.k * product.timesA,
          b = product.batch * product.n * product.k * product.timesB;
-  addCopy(product.a, lanesOfCopy(product.a, hasPairs) * a, terms);
-  addCopy(product.b, lanesOfCopy(product.b, hasPairs) * b, terms);
+  addCopy(product.a, lanesOfCopy(product.a, inPairs) * a, terms);
+  addCopy(product.b, lanesOfCopy(product.b, inPairs) * b, terms);
 }
 
 } // namespace

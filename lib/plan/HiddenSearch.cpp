@@ -59,9 +59,9 @@ double bestShare(llvm::ArrayRef<HiddenTime> times) {
 }
 
 HiddenFound searchHidden(AssignmentPrices &prices, llvm::ArrayRef<const Assignment *> known,
-                         const Options &options, bool firstWaits) {
+                         const Options &options, bool firstWaits, double knownBound) {
   prices.setWeights({.firstWaits = firstWaits});
-  HiddenFound found;
+  HiddenFound found{{}, knownBound};
   std::vector<HiddenTime> times;
   for (const Assignment *each : known)
     times.push_back(hiddenTimeOf(prices, *each));

@@ -56,8 +56,9 @@ struct HiddenFound {
 };
 
 // Begins with plans that are known: one at least. `prices` has other weights afterwards. `firstWaits`: as in
-// Weights.
+// Weights. `knownBound`: of T, such as that of the count in which first readers do not wait, which is nowhere
+// above the one in which they do.
 HiddenFound searchHidden(AssignmentPrices &prices, llvm::ArrayRef<const Assignment *> known,
-                         const Options &options, bool firstWaits = false);
+                         const Options &options, bool firstWaits = false, double knownBound = 0);
 
 } // namespace tessera::plan

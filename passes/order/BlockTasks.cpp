@@ -5,6 +5,7 @@
 #include "dialects/stablehlo/StablehloOps.h"
 #include "dialects/tessera/Marks.h"
 #include "dialects/tessera/ScratchMarks.h"
+#include "lib/cost/BranchLinks.h"
 #include "lib/cost/KernelTerms.h"
 #include "passes/codegen/kernel/KernelWork.h"
 #include "passes/memory/InplaceOperands.h"
@@ -245,8 +246,7 @@ private:
       BlockCost most;
       for (Region &region : op->getRegions()) {
         BlockCost cost = costOf(region.front());
-        if (cost.seconds >= task.seconds)
-          task.within = cost.links;
+        task.within = cost::eitherOf(task.within, task.seconds, cost.links, cost.seconds);
         task.seconds = std::max(task.seconds, cost.seconds);
         if (cost.peakBytes > most.peakBytes)
           most = std::move(cost);

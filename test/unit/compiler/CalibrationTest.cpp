@@ -39,6 +39,23 @@ TEST(Calibration, EveryKindOfWorkIsMeasured) {
     EXPECT_GT(all.amount[i], 0) << nameOf(static_cast<cost::Term>(i));
 }
 
+// What cores do that share a kernel is told beside the same kernel on each of them at once, as rates are.
+// (Set beside one core that computed alone, and was quicker, steps of one device were predicted at half as
+// long again.)
+TEST(Calibration, SharedKernelsAreSetBesideBusyCores) {
+  std::vector<Program> programs = sharedPrograms(2);
+  size_t count = programs.size() / 2;
+  ASSERT_EQ(programs.size(), 2 * count);
+  for (size_t i = 0; i < count; ++i) {
+    const Program &busy = programs[i], &shared = programs[count + i];
+    EXPECT_EQ(busy.name, shared.name);
+    EXPECT_EQ(busy.devices, 2);
+    EXPECT_EQ(shared.devices, 1);
+    EXPECT_EQ(busy.threads, 2);
+    EXPECT_EQ(shared.threads, 2);
+  }
+}
+
 // What devices exchange is told by the same step without, which does all else as often.
 TEST(Calibration, StepsDifferByTheirExchange) {
   std::vector<ExchangeProgram> programs = exchangePrograms(8, true);

@@ -83,6 +83,22 @@ TEST(KernelSeconds, ProductsOfPairs) {
   EXPECT_DOUBLE_EQ(kernelSeconds(rates, narrow), 64 * 128 / 1e6);
 }
 
+// A processor that has no products of bf16 has no rate for them: they are of f32, also when they are copied.
+// (They were copied at half their price, as bf16.)
+TEST(KernelSeconds, WithoutARateProductsOfBf16AreOfF32) {
+  DeviceRates rates;
+  rates.kernels = {{"product_f32", 1e9}};
+  KernelWork work;
+  Product &product = work.products.emplace_back();
+  product = {.type = ProductType::BF16, .m = 64, .n = 64, .k = 128, .run = 128};
+  EXPECT_DOUBLE_EQ(kernelSeconds(rates, work), product.flops() / 1e9);
+  rates.kernels = {{"copied", 1e6}};
+  product.b = Product::Plain, product.timesB = 2;
+  EXPECT_DOUBLE_EQ(kernelSeconds(rates, work), 2 * 64 * 128 / 1e6);
+  rates.kernels["product_bf16"] = 1e30;
+  EXPECT_DOUBLE_EQ(kernelSeconds(rates, work), 64 * 128 / 1e6);
+}
+
 // Files from before a kind of work had a rate of its own price it as it was counted then.
 TEST(KernelSeconds, OlderFilesPriceWhatHasARateNow) {
   DeviceRates rates;

@@ -176,9 +176,9 @@ TEST(Beside, SumsAreReadByWayOfScalars) {
 // What is found from the plan of the search that knows nothing of hiding.
 struct Searched {
   Searched(const Program &program, const Mesh &mesh, const cost::Topology &topology,
-           bool firstWaits = false)
+           bool firstWaits = false, double knownBound = 0)
       : start(planOnMesh(program, mesh, topology, {})), prices(program, mesh, topology),
-        found(searchHidden(prices, {&start.values}, {}, firstWaits)) {
+        found(searchHidden(prices, {&start.values}, {}, firstWaits, knownBound)) {
     prices.setWeights({.firstWaits = firstWaits});
   }
 
@@ -228,11 +228,11 @@ TEST(Hidden, NoAssignmentIsBelowTheBound) {
     for (OpFacts &op : of.program.ops)
       op.launches = 1;
     findSecondsBeside(of.program, 4, topology);
-    double hiding = 0;
+    double hiding = 0, bound = 0;
     for (bool firstWaits : {false, true}) {
       SCOPED_TRACE(testing::Message()
                    << "program " << round << ", first readers wait " << firstWaits);
-      Searched searched(of.program, mesh, topology, firstWaits);
+      Searched searched(of.program, mesh, topology, firstWaits, bound);
       auto &[start, prices, found] = searched;
       auto secondsOf = [&](const Assignment &each) { return hiddenTimeOf(prices, each).seconds(); };
       double least = leastOf(prices.getTables(), secondsOf), best = secondsOf(start.values);
@@ -242,6 +242,8 @@ TEST(Hidden, NoAssignmentIsBelowTheBound) {
       EXPECT_GE(best, least * (1 - 1e-9));
       EXPECT_GT(found.lowerBound, 0);
       EXPECT_GE(least, hiding * (1 - 1e-9));
+      EXPECT_GE(found.lowerBound, bound); // which holds where first readers wait, too
+      bound = found.lowerBound;
       waiting += firstWaits && least > hiding * (1 + 1e-9);
       hiding = least;
       tight += found.lowerBound > 0.98 * best;

@@ -98,7 +98,7 @@ TEST(KernelPrices, CellsOfShardsAreTheirOwn) {
   kernel.flops = product.flops();
   program.kernels = {kernel};
   cost::Topology topology = machine();
-  topology.device.kernels = {{"copied", 1e10}};
+  topology.device.kernels = {{"product_bf16", 1e30}, {"copied", 1e10}};
   sharding::Mesh mesh{"mesh", {{"x", 8}}, {}};
   KernelPrices prices(program, topology, mesh);
   // Two elements are a lane.

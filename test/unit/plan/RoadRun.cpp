@@ -191,7 +191,7 @@ RoadRun::Counts RoadRun::bounds(llvm::ArrayRef<NamedAssignment> known) {
   Counts bounds{bestFrom(*prices, plans, {}, /*isThorough=*/false).lowerBound, 0, 0,
                 prices->leastComputing() + launches};
   bounds.hiding = searchHidden(*prices, plans, {}).lowerBound;
-  bounds.waiting = searchHidden(*prices, plans, {}, /*firstWaits=*/true).lowerBound;
+  bounds.waiting = searchHidden(*prices, plans, {}, /*firstWaits=*/true, bounds.hiding).lowerBound;
   prices->setWeights({});
   return bounds;
 }
