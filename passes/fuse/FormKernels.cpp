@@ -14,6 +14,7 @@
 #include "passes/fuse/Passes.h"
 #include "passes/fuse/ReduceTogether.h"
 #include "passes/fuse/SplitColumnSums.h"
+#include "passes/fuse/SplitWholeSums.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -271,6 +272,7 @@ LogicalResult fuse::formAllKernels(ModuleOp module) {
   formAttention(module, /*saysWhy=*/false);
   formGroupedProducts(module);
   splitColumnSums(module);
+  splitWholeSums(module);
   formFirstRows(module);
   if (failed(tessera::formKernels(module)))
     return failure();

@@ -471,6 +471,23 @@ def SplitColumnSums : Pass<"tessera-split-column-sums", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
 }
 
+def SplitWholeSums : Pass<"tessera-split-whole-sums", "::mlir::ModuleOp"> {
+  let summary = "Makes sums of all elements of large arrays in two stages, of which all processors of a GPU have the first.";
+  let description = [{
+    ```mlir
+    %s = stablehlo.reduce(%x init: %c) applies stablehlo.add across dimensions = [0, 1] : (tensor<4096x1024xf32>, tensor<f32>) -> tensor<f32>
+    ```
+    becomes
+    ```mlir
+    %l = stablehlo.reshape %x : (tensor<4096x1024xf32>) -> tensor<4096x64x16xf32>
+    %p = stablehlo.reduce(%l init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<4096x64x16xf32>, tensor<f32>) -> tensor<4096x16xf32>
+    %s = stablehlo.reduce(%p init: %c) applies stablehlo.add across dimensions = [0, 1] : (tensor<4096x16xf32>, tensor<f32>) -> tensor<f32>
+    ```
+    The 16 lanes of a row are sums that the order of addition (docs/numbers.md) makes on its way, so the bits stay. Programs for CPUs keep their sums.
+  }];
+  let dependentDialects = ["::tessera::stablehlo::StablehloDialect"];
+}
+
 def FormFirstRows : Pass<"tessera-form-first-rows", "::mlir::ModuleOp"> {
   let summary = "Puts sorts of which only the first rows are read into kernels with the slices.";
   let description = [{

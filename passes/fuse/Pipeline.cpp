@@ -36,6 +36,7 @@ void buildAfterRematerialize(mlir::OpPassManager &pm) {
   pm.addPass(createFormAttention());
   pm.addPass(createFormGroupedProducts());
   pm.addPass(createSplitColumnSums());
+  pm.addPass(createSplitWholeSums());
   pm.addPass(createFormFirstRows());
   pm.addPass(createFormKernels());
   pm.addPass(createReduceTogether());

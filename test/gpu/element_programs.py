@@ -527,6 +527,12 @@ def means_of_all(x, y):
     return ((x - 1)**2).mean(), y.sum(), jnp.abs(y).max((1, 2))
 
 
+@program((256, 1024), (2, 70, 64, 64), (16, 520, 256), dtypes=["float64", "float32", "float64"], least=1.05)
+def sums_of_all(x, y, z):
+    """Of large arrays: lanes of rows by all blocks, and their sum."""
+    return (x * x).sum(), y.sum() + 1, jnp.sqrt((y * y).sum()), z.sum()
+
+
 @program((6, 5, 70), (6, 5, 70), (2, 3, 9000), donate=(0,))
 def norms_over_two(x, y, long):
     """The rows stay in shared memory, or are too long for it."""

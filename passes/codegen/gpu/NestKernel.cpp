@@ -288,10 +288,12 @@ static int64_t lanesThatFill(const NestGraph &nest, llvm::ArrayRef<LoopGroup> gr
     std::vector<BlockAccess> accesses = accessesOf(nest, live, groups, lanes);
     return sectorsOf(items, blockOrder(items, accesses, threads), accesses, threads);
   };
-  constexpr double kMore = 1.02;
+  // Of a small table a few more, rather than four times the code of its sines.
+  constexpr double kMore = 1.02, kFew = 8;
   int64_t lanes = lanesOfRow(nest, groups, live);
   int64_t least = elementsThatFill(itemsOf(graph, groups, 1), lanes, threads);
-  while (lanes > least && sectors(lanes / 2) <= kMore * sectors(lanes))
+  double most = lanes > least ? kMore * sectors(lanes) + kFew : 0;
+  while (lanes > least && sectors(lanes / 2) <= most)
     lanes /= 2;
   return lanes;
 }

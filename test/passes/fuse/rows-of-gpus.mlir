@@ -31,3 +31,16 @@ func.func @few(%x: tensor<3x30000xf32>) -> tensor<3x30000xf32> {
   %q = stablehlo.divide %x, %b : tensor<3x30000xf32>
   return %q : tensor<3x30000xf32>
 }
+
+// All of an array is one row: its sum would have one block compute what all blocks of a GPU may.
+// CUDA-LABEL: func.func @one
+// CUDA: exec.fused({{.*}}) -> tensor<256x128xf32>
+// CUDA: exec.fused({{.*}}) -> tensor<f32>
+func.func @one(%x: tensor<256x128xf32>, %rate: tensor<f32>) -> (tensor<256x128xf32>, tensor<f32>) {
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %b = stablehlo.broadcast_in_dim %rate, dims = [] : (tensor<f32>) -> tensor<256x128xf32>
+  %p = stablehlo.multiply %x, %b : tensor<256x128xf32>
+  %squares = stablehlo.multiply %p, %p : tensor<256x128xf32>
+  %s = stablehlo.reduce(%squares init: %z) applies stablehlo.add across dimensions = [0, 1] : (tensor<256x128xf32>, tensor<f32>) -> tensor<f32>
+  return %p, %s : tensor<256x128xf32>, tensor<f32>
+}
