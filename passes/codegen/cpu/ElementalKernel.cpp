@@ -235,8 +235,13 @@ const Root *Nest::firstOfPoints() const {
 bool Nest::streamsVectors(llvm::ArrayRef<unsigned> vector, unsigned lanes, int64_t step) const {
   if (!goesPastCaches(leastStreamed))
     return false;
-  bool fillsLines = lanes * byteSize(firstOfPoints()->kind) % lineBytes == 0;
-  return fillsLines && step % lanes == 0 && startsAtLines(vector);
+  // Lines are gathered on the way: without 32 registers, whose vectors are some lines long, a register fills
+  // a part of one, and the next step the rest.
+  int64_t bytes = lanes * byteSize(firstOfPoints()->kind);
+  const VectorFeatures &features = emitter->features;
+  bool fillsLines = bytes % lineBytes == 0 || (!features.masks && bytes >= features.bytes);
+  int64_t unit = bytes < lineBytes ? lineBytes / byteSize(firstOfPoints()->kind) : lanes;
+  return fillsLines && step % unit == 0 && startsAtLines(vector);
 }
 
 // Whether whole vectors of the results start at lines, or within them.

@@ -1,5 +1,6 @@
 // Loads and stores: contiguous, invariant, strided, or lane by lane.
 #include "passes/codegen/cpu/Emitter.h"
+#include "passes/codegen/cpu/Fence.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Analysis/VectorUtils.h"
@@ -292,42 +293,6 @@ Value Emitter::gather(Node *node, Value base, int64_t stride, Value perLane, Val
   return fromMemory(node->kind,
                     b.CreateMaskedGather(vectorType, pointers, llvm::Align(byteSize(node->kind)),
                                          mask, llvm::Constant::getNullValue(vectorType)));
-}
-
-// The bits of whole words as floats, of which LLVM does not see how they are made: it fences no integers.
-static Value fencedWords(llvm::IRBuilder<> &b, Value value) {
-  unsigned words = value->getType()->getPrimitiveSizeInBits().getFixedValue() / 32;
-  llvm::Type *floats = llvm::FixedVectorType::get(b.getFloatTy(), words);
-  return b.CreateArithmeticFence(b.CreateBitCast(value, floats), floats);
-}
-
-// Interleaving the halves log2(n) times. LLVM chooses instructions for a shuffle by looking through all
-// those that it is made of: of four rounds that takes four times as long as of two and two, for the same
-// instructions.
-llvm::SmallVector<Value> Emitter::transpose(llvm::SmallVector<Value> rows) {
-  int n = rows.size();
-  int width = llvm::cast<llvm::FixedVectorType>(rows[0]->getType())->getNumElements();
-  llvm::SmallVector<int> low, high;
-  for (int square = 0; square < width; square += n)
-    for (int i = square; i < square + n / 2; ++i) {
-      low.append({i, width + i});
-      high.append({n / 2 + i, width + n / 2 + i});
-    }
-  constexpr int together = 2;
-  llvm::Type *type = rows[0]->getType();
-  bool isOfWords = type->getPrimitiveSizeInBits() % 32 == 0; // few booleans are not
-  for (int left = n, rounds = 1; left > 1; left /= 2, ++rounds) {
-    llvm::SmallVector<Value> next;
-    for (int i = 0; i < n / 2; ++i) {
-      next.push_back(b.CreateShuffleVector(rows[i], rows[i + n / 2], low));
-      next.push_back(b.CreateShuffleVector(rows[i], rows[i + n / 2], high));
-    }
-    rows = std::move(next);
-    if (isOfWords && left > 2 && rounds % together == 0)
-      llvm::transform(rows, rows.begin(),
-                      [&](Value row) { return b.CreateBitCast(fencedWords(b, row), type); });
-  }
-  return rows;
 }
 
 void Emitter::storePastCaches(Value value, Value to, int64_t bytes, bool isNarrow) {

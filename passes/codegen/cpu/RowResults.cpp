@@ -18,6 +18,9 @@ std::optional<RowBehind> Nest::resultsBehind(llvm::ArrayRef<LoopGroup> groups, u
   bool isWhole = boundsOf(g->graph, columns) == std::pair(int64_t(0), pointsOf(g->graph, columns));
   if (!isRow || !isWhole || lanesOf(columns) < 2 || !streamsVectors(columns, lanesOf(columns), 0))
     return std::nullopt;
+  // Where so much is computed that a step fills half a line, both together need more than 16 registers.
+  if (lanesOf(columns) * byteSize(firstOfPoints()->kind) % lineBytes != 0)
+    return std::nullopt;
   llvm::SmallVector<Node *> results;
   for (const Root &root : roots)
     if (!root.isOfRow)

@@ -8,6 +8,8 @@
 // RUN: env TESSERA_DUMP_LLVM=%t/start.ll tessera-opt %t/start.mlir --tessera-set-target="target=cpu processors=x86-64-v4" --tessera-generate-code -o %t/start.out
 // RUN: FileCheck %s --input-file=%t/start.ll --check-prefix=START
 // RUN: FileCheck %s --input-file=%t/start.out --check-prefix=STRIPS
+// RUN: env TESSERA_DUMP_LLVM=%t/halves.ll tessera-opt %t/halves.mlir --tessera-set-target="target=cpu processors=x86-64-v3" --tessera-generate-code -o %t/halves.out
+// RUN: FileCheck %s --input-file=%t/halves.ll --check-prefix=HALVES
 
 //--- large.mlir
 // LARGE: define i32 @large
@@ -48,4 +50,14 @@ exec.kernel @start(%i: tensor<64x1xi32>, %u: tensor<64x1024xf32>) -> tensor<4096
     stablehlo.return %1 : tensor<f32>
   }) : (tensor<4096x1024xf32>, tensor<64x1xi32>, tensor<64x1024xf32>) -> tensor<4096x1024xf32>
   exec.yield %0 : tensor<4096x1024xf32>
+}
+
+//--- halves.mlir
+// Where a step is one register of 32 bytes, the next one fills the line.
+// HALVES: define i32 @halves
+// HALVES: store <8 x float> {{.*}}, align 32, !nontemporal
+exec.kernel @halves(%x: tensor<2048x2048xf32>) -> tensor<2048x2048xf32> {
+  %0 = stablehlo.exponential %x : tensor<2048x2048xf32>
+  %1 = stablehlo.exponential %0 : tensor<2048x2048xf32>
+  exec.yield %1 : tensor<2048x2048xf32>
 }

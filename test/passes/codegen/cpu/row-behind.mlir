@@ -8,6 +8,8 @@
 // RUN: FileCheck %s --input-file=%t/gradient.ll --check-prefix=GRADIENT
 // RUN: env TESSERA_DUMP_LLVM=%t/small.ll tessera-opt %t/small.mlir --tessera-set-target="target=cpu processors=x86-64-v4" --tessera-generate-code -o %t/small.out
 // RUN: FileCheck %s --input-file=%t/small.ll --check-prefix=SMALL
+// RUN: env TESSERA_DUMP_LLVM=%t/halves.ll tessera-opt %t/halves.mlir --tessera-set-target="target=cpu processors=x86-64-v3" --tessera-generate-code -o %t/halves.out
+// RUN: FileCheck %s --input-file=%t/halves.ll --check-prefix=HALVES
 
 //--- softmax.mlir
 // Cells of 32 rows, 256 of them.
@@ -75,4 +77,23 @@ exec.kernel @small(%x: tensor<1024x2048xf32>) -> tensor<1024x2048xf32> {
   %2 = stablehlo.broadcast_in_dim %1, dims = [0] : (tensor<1024xf32>) -> tensor<1024x2048xf32>
   %3 = stablehlo.multiply %0, %2 : tensor<1024x2048xf32>
   exec.yield %3 : tensor<1024x2048xf32>
+}
+
+//--- halves.mlir
+// Nor where steps of results are one register of 32 bytes, as of a kernel with two functions and 16 registers.
+// HALVES: define i32 @log_softmax
+// HALVES-NOT: carried
+// HALVES: store <8 x float> {{.*}}, !nontemporal
+exec.kernel @log_softmax(%x: tensor<8192x2048xf32>) -> tensor<8192x2048xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %least = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %0 = stablehlo.reduce(%x init: %least) applies stablehlo.maximum across dimensions = [1] : (tensor<8192x2048xf32>, tensor<f32>) -> tensor<8192xf32>
+  %1 = stablehlo.broadcast_in_dim %0, dims = [0] : (tensor<8192xf32>) -> tensor<8192x2048xf32>
+  %2 = stablehlo.subtract %x, %1 : tensor<8192x2048xf32>
+  %3 = stablehlo.exponential %2 : tensor<8192x2048xf32>
+  %4 = stablehlo.reduce(%3 init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<8192x2048xf32>, tensor<f32>) -> tensor<8192xf32>
+  %5 = stablehlo.log %4 : tensor<8192xf32>
+  %6 = stablehlo.broadcast_in_dim %5, dims = [0] : (tensor<8192xf32>) -> tensor<8192x2048xf32>
+  %7 = stablehlo.subtract %2, %6 : tensor<8192x2048xf32>
+  exec.yield %7 : tensor<8192x2048xf32>
 }
