@@ -13,6 +13,7 @@ struct CellBounds {
   double leastFlops = 16e6; // of a cell
   double someCells =
       0; // a product has so many, where each has a quarter of that at least; 0: no matter
+  double manyCells = 48;  // of a large product in blocks whose operands are both copied
   bool joinsRows = false; // whether rows that are fewer than two cells' are one's
 
   static CellBounds of(int64_t vectorBytes);

@@ -37,7 +37,7 @@ CellBounds CellBounds::of(int64_t vectorBytes) {
   // A block of 256 rows that is asked for ahead, 512 bytes of each and a multiple of 4 KiB apart, falls into
   // a part of 512 KiB that does not hold it; half of it stays there.
   if (vectorBytes < 64)
-    return {.block = 128, .someCells = 8, .joinsRows = true};
+    return {.block = 128, .someCells = 8, .manyCells = 24, .joinsRows = true};
   return {};
 }
 
@@ -55,7 +55,8 @@ static ContractionCells cellsInBlocks(const Product &product, int64_t rows, int6
   constexpr int64_t sumBytes = 256 << 10, panelBytes = 128 << 10, mostColumns = 256;
   auto m = static_cast<int64_t>(product.m), n = static_cast<int64_t>(product.n);
   int64_t block = bounds.block;
-  double flopsOfCell = std::max(bounds.leastFlops, product.flops() / 48);
+  double cellsOfLarge = product.a == Product::None ? 48 : bounds.manyCells;
+  double flopsOfCell = std::max(bounds.leastFlops, product.flops() / cellsOfLarge);
   // Of a small result with long sums, as of a filter's gradient, cells are fewer rather than small.
   constexpr double fewCells = 8, leastArea = 64 * 32, enoughArea = 128 * 64;
   double area = std::max(flopsOfCell / (2 * product.k),
