@@ -1,4 +1,4 @@
-#include "lib/cost/ProductCells.h"
+#include "lib/cost/CellBounds.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -33,14 +33,30 @@ static int64_t alike(int64_t chunk, int64_t size, int64_t tile) {
   return best * tile;
 }
 
+CellBounds CellBounds::of(int64_t vectorBytes) {
+  // A block of 256 rows that is asked for ahead, 512 bytes of each and a multiple of 4 KiB apart, falls into
+  // a part of 512 KiB that does not hold it; half of it stays there.
+  if (vectorBytes < 64)
+    return {.block = 128, .someCells = 8, .manyCells = 24, .joinsRows = true};
+  return {};
+}
+
+static double leastCell(const Product &product, const CellBounds &bounds) {
+  if (bounds.someCells == 0)
+    return bounds.leastFlops;
+  return std::clamp(product.flops() / bounds.someCells, bounds.leastFlops / 4, bounds.leastFlops);
+}
+
 // A block of columns of b that is copied stays in the first-level cache while rows of a go past it,
 // those in the second-level cache; sums wait in the scratch for the next block. So cells are nearly
 // square, and each operand is copied a few times only, however long k is (Goto & van de Geijn 2008).
 static ContractionCells cellsInBlocks(const Product &product, int64_t rows, int64_t columns,
-                                      int64_t bytes, int64_t block) {
+                                      int64_t bytes, const CellBounds &bounds) {
   constexpr int64_t sumBytes = 256 << 10, panelBytes = 128 << 10, mostColumns = 256;
   auto m = static_cast<int64_t>(product.m), n = static_cast<int64_t>(product.n);
-  double flopsOfCell = std::max(16e6, product.flops() / 48);
+  int64_t block = bounds.block;
+  double cellsOfLarge = product.a == Product::None ? 48 : bounds.manyCells;
+  double flopsOfCell = std::max(bounds.leastFlops, product.flops() / cellsOfLarge);
   // Of a small result with long sums, as of a filter's gradient, cells are fewer rather than small.
   constexpr double fewCells = 8, leastArea = 64 * 32, enoughArea = 128 * 64;
   double area = std::max(flopsOfCell / (2 * product.k),
@@ -61,6 +77,8 @@ static ContractionCells cellsInBlocks(const Product &product, int64_t rows, int6
     cells.nChunk = n;
     tall = std::max(tall, std::min(manyRows, m / enoughCells) / rows * rows);
   }
+  if (bounds.joinsRows && product.a == Product::None && tall < m && m < 2 * tall)
+    tall = m;
   cells.mChunk = cells.mPanel = atLeast(std::max(tall, 4 * rows), m, rows);
   if (product.a != Product::None) {
     cells.mPanel =
@@ -82,7 +100,7 @@ static bool goesAlongRows(const Product &product, int64_t bytes) {
 }
 
 ContractionCells contractionCells(const Product &given, int64_t rows, int64_t columns,
-                                  int64_t bytes, bool inBlocks) {
+                                  int64_t bytes, bool inBlocks, const CellBounds &bounds) {
   // Results that are turned take as long as so many terms.
   constexpr double termsOfTurned = 64;
   Product product = given;
@@ -90,14 +108,14 @@ ContractionCells contractionCells(const Product &given, int64_t rows, int64_t co
   if (product.isTurned)
     product.k = std::max(product.k, termsOfTurned);
   bool isLow = product.isTurned && product.m < termsOfTurned; // what is copied of b costs most
-  constexpr int64_t block = 256, longK = 4096; // whole blocks of sums (Reduction::chainBlock)
+  constexpr int64_t longK = 4096, shortK = 512;
   // Where rows of a are read as they lie, wide panels of b do for most.
-  if (inBlocks && product.k > 2 * block && (product.a != Product::None || product.k >= longK))
-    return cellsInBlocks(product, rows, columns, bytes, block);
+  if (inBlocks && product.k > shortK && (product.a != Product::None || product.k >= longK))
+    return cellsInBlocks(product, rows, columns, bytes, bounds);
   // A panel of b should stay in the second-level cache with what streams past it, and rows of a that
   // are copied; memory of the device, too, is bounded so. About 200 us a cell, or a hundredth of a
   // large product: the more rows of a go past a panel of b, the less it costs to copy that.
-  double flopsOfCell = std::max(16e6, product.flops() / 128);
+  double flopsOfCell = std::max(leastCell(product, bounds), product.flops() / 128);
   if (isThin(product)) // a result takes as long as so many terms
     flopsOfCell *= product.k / (product.k + fewTerms);
   bool alongRows = goesAlongRows(product, bytes);
@@ -140,6 +158,11 @@ ContractionCells contractionCells(const Product &given, int64_t rows, int64_t co
   cells.outerChunk =
       std::clamp<int64_t>(static_cast<int64_t>(flopsOfCell / 8 / flopsOfTile), 1, outer);
   return cells;
+}
+
+ContractionCells contractionCells(const Product &product, int64_t rows, int64_t columns,
+                                  int64_t bytes, bool inBlocks) {
+  return contractionCells(product, rows, columns, bytes, inBlocks, CellBounds());
 }
 
 // About `wanted` of so many tiles in a chunk, or so many panels, so that chunks are alike: what the last one

@@ -1,6 +1,7 @@
 // What tiles a contraction gets.
 #include "passes/codegen/cpu/Contraction.h"
 
+#include "lib/cost/CellBounds.h"
 #include "passes/codegen/kernel/ContractionWork.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -29,6 +30,16 @@ static void chooseRows(ContractionPlan &plan, unsigned registers) {
   }
 }
 
+// Some rows past a large b, whose rows lie far apart: with 16 registers tiles are low and narrow, and one after
+// the other would read a line of each of b's rows, which come to lie in one set of the first-level cache where
+// they are a multiple of 4 KiB apart.
+static bool copiesForFewRows(const ContractionPlan &plan, const VectorFeatures &features) {
+  constexpr int64_t leastRows = 8, farElements = 256, largeElements = 1 << 20;
+  return features.bytes < 64 && plan.mSize >= leastRows && plan.k.size() == 1 &&
+         plan.kSize * plan.nSize >= largeElements && plan.b->op == Op::Load &&
+         strideOf(plan.b->index, plan.k.back()).value_or(0) >= farElements;
+}
+
 // Squares of pairs that are turned end where k does: blocks are whole ones then.
 static bool goesInBlocks(const ContractionPlan &plan) {
   bool endsInSquare = plan.isPaired && plan.acrossB;
@@ -55,7 +66,7 @@ static void keepWithin(ContractionPlan &plan, const cost::Product &product, int6
   cost::fitInto(plan, product, plan.rows, plan.columns(), bytes, most);
 }
 
-static void chooseCells(ContractionPlan &plan, const Graph &graph) {
+static void chooseCells(ContractionPlan &plan, const Graph &graph, const VectorFeatures &features) {
   cost::Product product;
   product.batch = double(plan.outerCount);
   product.m = double(plan.mSize), product.n = double(plan.nSize), product.k = double(plan.kSize);
@@ -67,7 +78,8 @@ static void chooseCells(ContractionPlan &plan, const Graph &graph) {
   static_cast<ContractionCells &>(plan) =
       plan.isPaired && reduction.isOfBf16 && isMatrix
           ? cost::pairCells(product, plan.rows, plan.columns(), goesInBlocks(plan), !plan.acrossA)
-          : contractionCells(product, plan.rows, plan.columns(), bytes, goesInBlocks(plan));
+          : cost::contractionCells(product, plan.rows, plan.columns(), bytes, goesInBlocks(plan),
+                                   cost::CellBounds::of(isMatrix ? features.bytes : 64));
   if (readsFewRows(plan))
     passRows(plan, product, plan.columns());
   if (isNarrow(plan))
@@ -197,12 +209,13 @@ ContractionPlan planByVectors(const NestGraph &nest, const ContractionLoops &loo
     plan.packsB = !isDirect(plan.b, kind) || strideOf(plan.b->index, plan.n) != 1;
     plan.packsA = plan.packsA || copiesFarA(plan);
     plan.packsB = plan.packsB || copiesFarB(plan);
+    plan.packsB = plan.packsB || copiesForFewRows(plan, features);
     plan.packsA |= plan.isTurned;
     if (!reduction.blockEnds.empty())
       plan.packsA = plan.packsB = true; // the ends are those of panels
   }
   chooseCopies(plan, nest.g->graph);
-  chooseCells(plan, nest.g->graph);
+  chooseCells(plan, nest.g->graph, features);
   // Of panels alone, whose rows are those of one loop: in whole blocks of the order of addition.
   bool hasBlocks = plan.kSize > Reduction::chainBlock && reduction.blockEnds.empty();
   if (hasBlocks && plan.packsA && plan.packsB && !plan.isTurned)

@@ -1,5 +1,5 @@
 // Cells of products whose scratch is bounded.
-#include "lib/cost/ProductCells.h"
+#include "lib/cost/CellBounds.h"
 
 #include <gtest/gtest.h>
 
@@ -191,6 +191,39 @@ TEST(ProductCells, TilesStayWhole) {
       EXPECT_EQ(bytes.in(again), bytes.in(cells)); // nothing is left to lower
     }
   }
+}
+
+// Without vectors of 512 bits.
+//   256 x 256 x 256: cells of 16 MFLOP would be three for two cores
+TEST(ProductCells, SmallProductsHaveSomeCells) {
+  CellBounds bounds = CellBounds::of(32);
+  Product product = productOf(256, 256, 256);
+  product.a = Product::None;
+  auto cellsOf = [&](const ContractionCells &cells) {
+    return (256 + cells.nChunk - 1) / cells.nChunk * ((256 + cells.mChunk - 1) / cells.mChunk);
+  };
+  EXPECT_EQ(cellsOf(contractionCells(product, 6, 16, 4, /*inBlocks=*/false, bounds)), 8);
+  EXPECT_EQ(cellsOf(contractionCells(product, 6, 16, 4, /*inBlocks=*/false)), 3);
+  // Large ones, and many small ones, have enough as it is.
+  for (Product of : {productOf(2048, 2048, 2048), productOf(16384, 64, 64)}) {
+    ContractionCells narrow = contractionCells(of, 6, 16, 4, /*inBlocks=*/false, bounds);
+    ContractionCells wide = contractionCells(of, 6, 16, 4, /*inBlocks=*/false);
+    EXPECT_EQ(narrow.mChunk, wide.mChunk);
+    EXPECT_EQ(narrow.nChunk, wide.nChunk);
+  }
+}
+
+// 128 rows were cells of 108 and of 20, for which b was copied once more.
+TEST(ProductCells, RowsOfLessThanTwoCellsAreOnes) {
+  Product product = productOf(128, 4096, 4096);
+  product.a = Product::None;
+  CellBounds bounds = CellBounds::of(32);
+  ContractionCells cells = contractionCells(product, 6, 16, 4, /*inBlocks=*/true, bounds);
+  EXPECT_EQ(cells.mChunk, 128);
+  EXPECT_EQ(cells.kBlock, 128);
+  cells = contractionCells(product, 6, 16, 4, /*inBlocks=*/true);
+  EXPECT_LT(cells.mChunk, 128);
+  EXPECT_EQ(cells.kBlock, 256);
 }
 
 } // namespace

@@ -1,0 +1,26 @@
+// What cells of products by vector registers are sized by: it goes with the target's vectors.
+#pragma once
+
+#include "lib/cost/ProductCells.h"
+
+namespace tessera::cost {
+
+// Processors with vectors of 512 bits have 1 MiB and more of second-level cache a core; those with shorter
+// ones mostly 256 or 512 KiB, and multiply half as much in the same time.
+struct CellBounds {
+  int64_t block =
+      256; // of k that is copied at a time: whole blocks of sums (Reduction::chainBlock)
+  double leastFlops = 16e6; // of a cell
+  double someCells =
+      0; // a product has so many, where each has a quarter of that at least; 0: no matter
+  double manyCells = 48;  // of a large product in blocks whose operands are both copied
+  bool joinsRows = false; // whether rows that are fewer than two cells' are one's
+
+  static CellBounds of(int64_t vectorBytes);
+};
+
+// As without bounds, which are those of 512 bits then.
+ContractionCells contractionCells(const Product &product, int64_t rows, int64_t columns,
+                                  int64_t bytes, bool inBlocks, const CellBounds &bounds);
+
+} // namespace tessera::cost
