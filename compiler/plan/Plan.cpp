@@ -49,9 +49,9 @@ public:
     listener.began("plan");
     int64_t devices = meshes.front().numDevices();
     given = leastGiven(source, devices);
-    // A large program is not compiled to say how much more it needs at least.
+    // Only a short program is compiled to say how much more it needs at least.
     if (std::string wrong = givenTooMuch(given, bound.value_or(0), devices);
-        !wrong.empty() && !compilesSeveral()) {
+        !wrong.empty() && sparesTrials(source)) {
       result.error = errorOf(name, wrong);
       return result;
     }
@@ -61,7 +61,8 @@ public:
     search(meshes);
     const OnMesh *refined = nullptr; // a longer search was made on it
     if (compilesSeveral())
-      trials.run(bestToTry(source, candidates, request.effort), {});
+      trials.run(bestToTry(source, candidates, request.effort, given > 0 ? bound.value_or(0) : 0),
+                 {});
     else
       refined = compileOne();
     findLeastCounted();
@@ -217,7 +218,7 @@ private:
   // Of a large program one plan or a few are compiled, the quickest, and how little they can do with says
   // nothing about others. So where none fits, a plan is searched for that holds least as counted.
   void findLeastCounted() {
-    if (!bound || compilesSeveral() || isAnyPossible())
+    if (!bound || !sparesTrials(source) || isAnyPossible())
       return;
     const Candidate &least = leastCounted(candidates);
     plan::AssignmentPrices &prices = pricesOn(*least.onMesh);
@@ -249,7 +250,7 @@ private:
   void tryLeast() {
     if (!bound || isAnyPossible())
       return;
-    if (!compilesSeveral() && !plan::isInReach(leastCounted(candidates).bytes, *bound))
+    if (sparesTrials(source) && !plan::isInReach(leastCounted(candidates).bytes, *bound))
       return;
     std::vector<Candidate *> tooLarge;
     for (Candidate &each : candidates)
@@ -263,7 +264,7 @@ private:
       Candidate &each = *tooLarge[*number];
       tryOne(each, {.fewest = !compilesSeveral(), .triesLeast = true});
       least.needs(needed(each));
-      if (!compilesSeveral())
+      if (sparesTrials(source))
         return;
     }
   }

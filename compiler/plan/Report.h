@@ -22,6 +22,7 @@ struct Candidate {
   plan::Assignment folded;            // of the program with equal layers as one
   double seconds = 0, lowerBound = 0; // as the search counts; 0: no bound is known
   double bytes = 0;                   // that a device holds at its peak, as the search counts
+  double given = 0;                   // of that, what the program is given and gives back
   double again = 0;                   // of `seconds`: copies that are brought again so that it fits
   double computing = 0, leastComputing = 0; // of `seconds`; of any plan on the mesh
   // Seconds where communication hides behind launches, and where behind half of them: what takes least of the

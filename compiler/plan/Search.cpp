@@ -1,5 +1,6 @@
 #include "compiler/plan/Search.h"
 
+#include "lib/plan/Memory.h"
 #include "lib/plan/Search.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -43,6 +44,7 @@ void count(Candidate &candidate, plan::AssignmentPrices &prices, const plan::Opt
   double capacity = options.memory ? double(options.memory) : plan::kImpossible;
   plan::AssignmentPrices::Fitted fitted = prices.fitted(candidate.folded, capacity);
   candidate.bytes = fitted.bytes;
+  candidate.given = plan::givenBytes(prices.getProgram(), candidate.folded);
   candidate.again = fitted.bytes <= capacity ? fitted.seconds : 0;
   candidate.seconds += candidate.again;
   candidate.likely += candidate.again;
@@ -105,6 +107,11 @@ size_t mostTrials(const Source &source, int effort) {
   return std::clamp<size_t>(size_t(effort) * 6000 / ops, 1, size_t(effort) * 4);
 }
 
+bool sparesTrials(const Source &source) {
+  constexpr size_t kShort = 400; // ops
+  return source.plain().graph.ops.size() > kShort;
+}
+
 void tryCandidate(const Source &source, ModuleOp read, Candidate &candidate,
                   const TrialWishes &wishes) {
   candidate.tried = tryPlan(source, read, *candidate.onMesh, candidate.folded, wishes);
@@ -118,8 +125,11 @@ void tryCandidate(const Source &source, ModuleOp read, Candidate &candidate,
 }
 
 std::vector<Candidate *> bestToTry(const Source &source, std::vector<Candidate> &candidates,
-                                   int effort) {
+                                   int effort, int64_t bound) {
   size_t most = mostTrials(source, effort);
+  constexpr size_t kMostAbove = 3; // that are counted above what there is: these take many programs
+  bool spares = bound && sparesTrials(source);
+  size_t above = 0;
   std::set<std::string> kinds;
   std::vector<Candidate *> chosen;
   auto chooseThose = [&](size_t upTo, llvm::function_ref<bool(const Candidate &)> isMeant) {
@@ -129,6 +139,11 @@ std::vector<Candidate *> bestToTry(const Source &source, std::vector<Candidate> 
       if (llvm::is_contained(chosen, &candidate) || !isMeant(candidate) ||
           (!candidate.isFound && kinds.contains(kindOf(candidate))))
         continue;
+      if (spares && candidate.bytes > double(bound)) {
+        if (candidate.given > double(bound) || above == kMostAbove)
+          continue;
+        ++above;
+      }
       kinds.insert(kindOf(candidate));
       chosen.push_back(&candidate);
     }
@@ -137,6 +152,9 @@ std::vector<Candidate *> bestToTry(const Source &source, std::vector<Candidate> 
   chooseThose((most + 2) / 3, isFound);
   chooseThose((2 * most + 2) / 3, isPure);
   chooseThose(most, [](const Candidate &) { return true; });
+  if (chosen.empty()) // for the error, which says what one needs
+    chosen.push_back(&*llvm::min_element(
+        candidates, [](const Candidate &a, const Candidate &b) { return a.bytes < b.bytes; }));
   return chosen;
 }
 

@@ -22,15 +22,18 @@ void count(Candidate &candidate, plan::AssignmentPrices &prices, const plan::Opt
 // Of how many candidates are worth compiling, by the effort and the size of the program.
 size_t mostTrials(const Source &source, int effort);
 
+// Whether its trials take so long that none is made of what cannot fit, and few of what is counted not to.
+bool sparesTrials(const Source &source);
+
 // With more than the fewest annotations, though these are asked for, where not all values lie as planned.
 // `read`: as of tryPlan.
 void tryCandidate(const Source &source, mlir::ModuleOp read, Candidate &candidate,
                   const TrialWishes &wishes);
 
 // Of a program that is not large, those that are compiled: the best, and the best of each kind; of those that
-// fit the quickest wins.
+// fit the quickest wins. `bound`: bytes that a device has, where arguments and results lie there; 0: any.
 std::vector<Candidate *> bestToTry(const Source &source, std::vector<Candidate> &candidates,
-                                   int effort);
+                                   int effort, int64_t bound);
 
 constexpr double kBetter = 2e-3; // that a plan is worth compiling
 

@@ -3,6 +3,7 @@
 #include "compiler/ExplainMemory.h"
 #include "compiler/Phases.h"
 #include "compiler/mends/Change.h"
+#include "compiler/plan/Search.h"
 #include "compiler/source/Diagnostics.h"
 #include "dialects/sdy/PlainData.h"
 #include "dialects/tessera/Marks.h"
@@ -114,6 +115,8 @@ public:
   bool annotate(const plan::Assignment &planned, bool fewest);
   // What a step takes.
   void goRoad(bool triesLeast);
+  // What fits only if much is tried, some fifty programs, is none: of a program that is not short.
+  bool triesFew = false;
 
   Tried tried;
 
@@ -192,7 +195,7 @@ void Trial::goRoad(bool triesLeast) {
   trial = std::move(unformed);
   tried.computesAgain = true;
   if (run([&](OpPassManager &passes) {
-        passes.addPass(createRematerialize({triesLeast}));
+        passes.addPass(createRematerialize({triesLeast, triesFew}));
         toBuffers(passes);
       }))
     predict();
@@ -207,6 +210,7 @@ void Trial::goRoad(bool triesLeast) {
 Tried tryPlan(const Source &source, ModuleOp read, const OnMesh &onMesh,
               const plan::Assignment &planned, const TrialWishes &wishes) {
   Trial trial(source, read, onMesh);
+  trial.triesFew = sparesTrials(source);
   if (!trial.annotate(planned, wishes.fewest))
     return std::move(trial.tried);
   auto goRoad = [&] { trial.goRoad(wishes.triesLeast); };

@@ -2,6 +2,7 @@
 
 #include "lib/sharding/CrossingRows.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include <algorithm>
 
 namespace tessera::plan {
@@ -23,12 +24,11 @@ double heldBytes(const Program &program, int32_t value, const sharding::TensorSh
   return sharding::localBytes(it.shape, it.elementBytes, sharding);
 }
 
-double leastGivenBytes(const Program &program, int64_t devices) {
+// Donated arrays are taken by results. `bytesOf`: of a value.
+static double givenBytes(const Program &program, llvm::function_ref<double(int32_t)> bytesOf) {
   double given = 0, donated = 0, results = 0;
   for (auto [v, facts] : llvm::enumerate(program.values)) {
-    const sharding::PropagatedValue &value = program.graph.values[v];
-    auto whole = sharding::TensorSharding::replicatedOver(value.shape.size());
-    double bytes = sharding::localBytes(value.shape, value.elementBytes, whole);
+    double bytes = double(1 + facts.others.size()) * bytesOf(int32_t(v)); // with what is folded
     if (facts.argument >= 0) {
       given += bytes;
       donated += facts.donated ? bytes : 0;
@@ -36,7 +36,21 @@ double leastGivenBytes(const Program &program, int64_t devices) {
     if (facts.result >= 0)
       results += bytes;
   }
-  return (given + std::max(0.0, results - donated)) / double(devices);
+  return given + std::max(0.0, results - donated);
+}
+
+double givenBytes(const Program &program, const Assignment &assignment) {
+  return givenBytes(program, [&](int32_t v) { return heldBytes(program, v, assignment[v]); });
+}
+
+double leastGivenBytes(const Program &program, int64_t devices) {
+  return givenBytes(program,
+                    [&](int32_t v) {
+                      const sharding::PropagatedValue &value = program.graph.values[v];
+                      auto whole = sharding::TensorSharding::replicatedOver(value.shape.size());
+                      return sharding::localBytes(value.shape, value.elementBytes, whole);
+                    }) /
+         double(devices);
 }
 
 void HeldOver::add(const Held &held) {

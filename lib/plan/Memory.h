@@ -15,6 +15,9 @@ double heldBytes(const Program &program, int32_t value, const sharding::TensorSh
 // array in as many parts as there are devices, and what is donated taken by results.
 double leastGivenBytes(const Program &program, int64_t devices);
 
+// What it is given and gives back has of a device where values lie so: no device program of that takes less.
+double givenBytes(const Program &program, const Assignment &assignment);
+
 // Something that is held from one op to another.
 struct Held {
   int32_t first = 0, last = 0;

@@ -239,6 +239,8 @@ FailureOr<std::optional<MeasuredProgram>> MemoryBound::fitInto(int64_t mostBytes
     return std::optional<MeasuredProgram>();
   double ratio = static_cast<double>(begun->bytes - arguments) / static_cast<double>(start().peak);
   FailureOr<std::optional<MeasuredProgram>> found = aim(mostBytes, ratio);
+  if (triesFew)
+    return found;
   for (Way &way : ways)
     if (succeeded(found) && !*found)
       found = descend(way, mostBytes, ratio);
@@ -291,7 +293,7 @@ FailureOr<MeasuredProgram> MemoryBound::leastOfTwo() {
 FailureOr<MeasuredProgram> MemoryBound::least(int64_t wanted) {
   if (failed(findNarrow()))
     return failure();
-  if (hasNoRoom(wanted) && countOps(module) > large)
+  if (triesFew || (hasNoRoom(wanted) && countOps(module) > large))
     return leastOfTwo();
   for (Way &way : ways)
     if (failed(onTheWay(way, kWay)))

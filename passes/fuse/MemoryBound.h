@@ -67,6 +67,8 @@ public:
   void keepScratchWithin(std::optional<int64_t> bytes) {
     scratchWithin = bytes ? std::max<int64_t>(*bytes, 1) : bytes;
   }
+  // From now on, of what fits only what is found in a few programs: the first that the others would go on from.
+  void tryFew() { triesFew = true; }
   mlir::LogicalResult begin();
   // The program without a bound.
   mlir::FailureOr<MeasuredProgram> asItIs() { return measure(*first, std::nullopt); }
@@ -144,6 +146,7 @@ private:
   mlir::ModuleOp module;
   bool predicts;
   size_t large;
+  bool triesFew = false;
   std::optional<int64_t> scratchWithin;
   int64_t arguments = 0, outputs = 0;  // bytes
   std::unique_ptr<LowerProgram> first; // the program as it is

@@ -341,7 +341,8 @@ def Rematerialize : Pass<"tessera-rematerialize", "::mlir::ModuleOp"> {
     Likewise what a loop puts away in each trip for a later loop is computed in that one. Kernels are formed of a copy of the module to know what is in memory when, and what it costs; lib/cost/Remat.h decides; what comes of it is tried up to the phase memory. Where nothing fits, an error names the least memory that does, unless nobody asks for it.
   }];
   let options = [
-    Option<"triesLeast", "tries-least", "bool", "true", "Where nothing is found that fits, go as far down as it goes.">
+    Option<"triesLeast", "tries-least", "bool", "true", "Where nothing is found that fits, go as far down as it goes.">,
+    Option<"triesFew", "tries-few", "bool", "false", "Try a few programs only, of what may take minutes.">
   ];
   let dependentDialects = ["::tessera::exec::ExecDialect", "::tessera::comm::CommDialect", "::tessera::stablehlo::StablehloDialect"];
 }

@@ -109,6 +109,8 @@ struct Rematerialize : impl::RematerializeBase<Rematerialize> {
     if (!bound || fuse::fitsAnyway(module, *bound))
       return;
     fuse::MemoryBound search(module);
+    if (triesFew)
+      search.tryFew();
     if (failed(search.begin()))
       return signalPassFailure();
     Choice choice(search, *bound);

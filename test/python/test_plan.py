@@ -88,6 +88,12 @@ def test_a_large_program_that_is_given_too_much_is_refused_at_once():
     assert tessera.plan(module, devices=8, memory=8192, effort=1).peak_bytes <= 8192
 
 
+def test_a_program_that_is_given_too_much_is_refused_at_once_though_several_plans_would_be_compiled():
+    """What each of them needs at least took minutes of a model whose layers are a loop, and no plan could fit."""
+    with pytest.raises(tessera.CompileError, match="gives back takes 36.0 KiB of each of 4 devices"):
+        tessera.plan(chain(256, 500), devices=4, memory=20000)
+
+
 def chain(rows, ops):
     """A product by the same weights, then functions of its elements, and so on."""
     wide = f"tensor<{rows}x64xf32>"

@@ -42,6 +42,11 @@ TEST(Memory, WhatIsGivenTakesAtLeast) {
   EXPECT_DOUBLE_EQ(leastGivenBytes(of.program, 4), 3 * array / 4);
   of.program.values[x].donated = true;
   EXPECT_DOUBLE_EQ(leastGivenBytes(of.program, 4), 2 * array / 4);
+  // Of a plan in which one of three lies in parts: the result takes the place of what is donated.
+  Mesh mesh = meshOf({4});
+  Assignment values(of.program.values.size(), TensorSharding::replicatedOver(2));
+  values[w].dims[0].axes = {wholeAxis(mesh, 0)};
+  EXPECT_DOUBLE_EQ(givenBytes(of.program, values), array + array / 4);
   of.program.values[w].donated = true; // more than there are results
   EXPECT_DOUBLE_EQ(leastGivenBytes(of.program, 4), 2 * array / 4);
 }
