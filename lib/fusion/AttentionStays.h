@@ -11,14 +11,21 @@ struct Attention {
   int64_t sharing =
       1; // heads of queries that share the keys of one, where they are no heads of their own
   int64_t queryElements = 0, valueElements = 0; // of one query, of one value
+  // All of its keys, by positions that are known when it runs, as a causal ring's blocks are: its
+  // kernel then costs next to nothing.
+  bool mayBeHidden = false;
 };
 
 struct AttentionLimits {
   int64_t queries = 8, keys = 64; // at least: of fewer, its rows' beginnings and ends are most
   int64_t elements = 512;         // of a query or a value: tiles of them stay in a cache
   int64_t scoreBytes = 256 << 10; // of all scores: fewer stay in a cache between kernels
+  int64_t hiddenBytes = 64 << 10; // likewise, where they may be hidden
 
-  constexpr int64_t leastPairs() const { return scoreBytes / 4; } // of queries and keys
+  // Of queries and keys.
+  constexpr int64_t leastPairs(bool mayBeHidden = false) const {
+    return (mayBeHidden && hiddenBytes < scoreBytes ? hiddenBytes : scoreBytes) / 4;
+  }
 };
 
 constexpr int64_t leastPairs = AttentionLimits().leastPairs();
@@ -35,7 +42,7 @@ inline bool attentionStays(const Attention &attention, const AttentionLimits &li
          attention.queryElements <= limits.elements && attention.valueElements <= limits.elements &&
          attention.queryElements >= 8 && attention.valueElements >= 8 &&
          attention.heads * attention.sharing * attention.queries * attention.keys >=
-             limits.leastPairs();
+             limits.leastPairs(attention.mayBeHidden);
 }
 
 // Into how many parts a gradient's kernel takes the keys of a head: each part is a cell, and has sums of

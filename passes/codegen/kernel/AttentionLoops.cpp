@@ -238,7 +238,8 @@ fusion::Attention sizesOf(const AttentionLoops &attention) {
           .queries = attention.values.mSize,
           .keys = attention.scores.nSize,
           .queryElements = attention.scores.kSize,
-          .valueElements = attention.values.nSize};
+          .valueElements = attention.values.nSize,
+          .mayBeHidden = areMoving(attention.limits, attention.scores.m)};
 }
 
 } // namespace tessera::codegen

@@ -285,6 +285,7 @@ fusion::Attention sizesOf(const GradientLoops &gradient) {
   sizes.sharing = gradient.aroundCount;
   sizes.queries = gradient.rowCount;
   sizes.keys = gradient.columnCount;
+  sizes.mayBeHidden = areMoving(gradient.limits, gradient.rows);
   sizes.queryElements = sizes.valueElements = gradient.products[0].kSize;
   for (const ContractionLoops &product : gradient.products) {
     sizes.queryElements = std::min(sizes.queryElements, product.kSize);

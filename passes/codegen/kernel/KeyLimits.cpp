@@ -102,6 +102,12 @@ static std::optional<int64_t> atQuery(Node *node, const LoopGroup &queries, int6
   }
 }
 
+bool areMoving(const KeyLimits &limits, const LoopGroup &queries) {
+  return llvm::any_of(limits.each, [&](const KeyLimit &limit) {
+    return !atQuery(limit.a, queries, 0) || !atQuery(limit.b, queries, 0);
+  });
+}
+
 // How far a - b moves with each step of a loop.
 static int64_t stepOf(const KeyLimit &limit, const LoopGroup &group) {
   return slopeOf(limit.a, group).value_or(0) - slopeOf(limit.b, group).value_or(0);

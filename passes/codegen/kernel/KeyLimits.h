@@ -23,6 +23,9 @@ struct KeyLimits {
 // None where the score is no selection between scores and a constant.
 KeyLimits limitsOf(Node *score, const LoopGroup &queries, const LoopGroup &keys);
 
+// Whether they are known only when the kernel runs: they may leave no keys at all then.
+bool areMoving(const KeyLimits &limits, const LoopGroup &queries);
+
 // A tile of queries takes every key that any of them sees, rounded to whole tiles of keys.
 struct KeyTile {
   int64_t queries = 1, keys = 1;

@@ -236,3 +236,33 @@ func.func @one_element(%q: tensor<16x8xf32>, %k: tensor<128x8xf32>, %v: tensor<1
   %r = stablehlo.convert %row : (tensor<16xf32>) -> tensor<16xbf16>
   return %r : tensor<16xbf16>
 }
+
+// -----
+
+// Few scores whose positions are known only when it runs, as those of a ring's block: where no query sees a key the
+// kernel costs next to nothing.
+// CHECK-LABEL: func.func @may_be_hidden
+// CHECK: exec.fused({{.*}}) -> tensor<128x16xf32>
+// CHECK-NOT: exec.fused
+// CHECK: return
+func.func @may_be_hidden(%q: tensor<128x16xf32>, %k: tensor<128x16xf32>, %v: tensor<128x16xf32>, %first: tensor<i32>) -> tensor<128x16xf32> {
+  %i = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %hidden = stablehlo.constant dense<-1.0e30> : tensor<128x128xf32>
+  %0 = stablehlo.dot_general %q, %k, contracting_dims = [1] x [1] : (tensor<128x16xf32>, tensor<128x16xf32>) -> tensor<128x128xf32>
+  %rows = stablehlo.iota dim = 0 : tensor<128x128xi32>
+  %columns = stablehlo.iota dim = 1 : tensor<128x128xi32>
+  %from = stablehlo.broadcast_in_dim %first, dims = [] : (tensor<i32>) -> tensor<128x128xi32>
+  %keys = stablehlo.add %from, %columns : tensor<128x128xi32>
+  %sees = stablehlo.compare GE, %rows, %keys : (tensor<128x128xi32>, tensor<128x128xi32>) -> tensor<128x128xi1>
+  %x = stablehlo.select %sees, %0, %hidden : tensor<128x128xi1>, tensor<128x128xf32>
+  %m = stablehlo.reduce(%x init: %i) applies stablehlo.maximum across dimensions = [1] : (tensor<128x128xf32>, tensor<f32>) -> tensor<128xf32>
+  %1 = stablehlo.broadcast_in_dim %m, dims = [0] : (tensor<128xf32>) -> tensor<128x128xf32>
+  %2 = stablehlo.subtract %x, %1 : tensor<128x128xf32>
+  %e = stablehlo.exponential %2 : tensor<128x128xf32>
+  %s = stablehlo.reduce(%e init: %z) applies stablehlo.add across dimensions = [1] : (tensor<128x128xf32>, tensor<f32>) -> tensor<128xf32>
+  %3 = stablehlo.broadcast_in_dim %s, dims = [0] : (tensor<128xf32>) -> tensor<128x128xf32>
+  %p = stablehlo.divide %e, %3 : tensor<128x128xf32>
+  %o = stablehlo.dot_general %p, %v, contracting_dims = [1] x [0] : (tensor<128x128xf32>, tensor<128x16xf32>) -> tensor<128x16xf32>
+  return %o : tensor<128x16xf32>
+}

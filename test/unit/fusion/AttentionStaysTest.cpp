@@ -16,6 +16,18 @@ TEST(AttentionStays, WhereItsScoresAreMoreThanACache) {
   EXPECT_FALSE(attentionStays(small));
 }
 
+TEST(AttentionStays, OfFewerScoresWhereTheyMayBeHidden) {
+  Attention block = usual;
+  block.heads = 2;
+  block.mayBeHidden = true;
+  EXPECT_TRUE(attentionStays(block));
+  block.keys = 64; // 64 KiB
+  EXPECT_TRUE(attentionStays(block));
+  block.heads = 1;
+  EXPECT_FALSE(attentionStays(block));
+  EXPECT_TRUE(attentionStays(block, ofFewScores()));
+}
+
 TEST(AttentionStays, CountsHeadsThatShareKeys) {
   Attention shared = usual;
   shared.heads = 2;
