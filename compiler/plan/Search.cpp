@@ -115,7 +115,7 @@ bool sparesTrials(const Source &source) {
 void tryCandidate(const Source &source, ModuleOp read, Candidate &candidate,
                   const TrialWishes &wishes) {
   candidate.tried = tryPlan(source, read, *candidate.onMesh, candidate.folded, wishes);
-  if (wishes.fewest && candidate.tried.others > 0) {
+  if (wishes.fewest && candidate.tried.others > 0 && candidate.tried.hasPlaces) {
     Tried more = tryPlan(source, read, *candidate.onMesh, candidate.folded,
                          {.triesLeast = wishes.triesLeast});
     if (more.others < candidate.tried.others)

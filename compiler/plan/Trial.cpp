@@ -143,8 +143,9 @@ bool Trial::annotate(const plan::Assignment &planned, bool fewest) {
   for (int round = 0; round < kRounds; ++round) {
     size_t annotations = tried.annotations.size();
     tried.annotations = onMesh.annotationsFor(planned, others, fewest);
-    if (round && tried.annotations.size() == annotations)
-      break; // there is no place for what lies otherwise
+    tried.hasPlaces = !round || tried.annotations.size() > annotations;
+    if (!tried.hasPlaces)
+      break;
     tried.annotated = read.clone();
     planning::annotate(*tried.annotated, onMesh.getMesh(), tried.annotations);
     trial = tried.annotated->clone();

@@ -68,6 +68,7 @@ struct Tried {
   int64_t givenBytes = 0;              // of that, arguments and results
   std::vector<explain::AtPeak> atPeak; // largest first
   size_t others = 0;                   // values that lie otherwise than planned
+  bool hasPlaces = true;               // that could be annotated for those
   uint64_t lies = 0;                   // how all values lie behind propagation: a hash
   std::string error;                   // "" where it compiles; else what its compiler says
   bool computesAgain = false;          // some of its values, as they do not fit otherwise

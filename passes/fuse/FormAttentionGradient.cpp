@@ -228,7 +228,8 @@ static unsigned formGradients(Block &block, ReasonsAgainst &reasons,
   unsigned formed = 0;
   auto isLarge = [&](DotGeneralOp product) {
     auto type = typeOf(product->getResult(0));
-    return type.hasStaticShape() && type.getNumElements() >= limits.leastPairs(/*mayBeHidden=*/true);
+    return type.hasStaticShape() &&
+           type.getNumElements() >= limits.leastPairs(/*mayBeHidden=*/true);
   };
   for (Operation *op = &block.front(); op;) {
     auto product = dyn_cast<DotGeneralOp>(op);
