@@ -291,11 +291,12 @@ private:
     return options.quick ? Turns{2, {0.03, span}} : Turns{options.process ? 3 : 4, {0.05, span}};
   }
 
-  // What idle cores that take their part leave over, of the same on each of all cores.
+  // What idle cores that take their part leave over, of the same on each of all cores. In turns, too: cores
+  // that share execution units for a moment are slower while both compute, in all of a round.
   void findSharing(const std::vector<Program> &programs) {
     if (programs.empty())
       return;
-    std::vector<cost::Observation> observed = observe(programs);
+    std::vector<cost::Observation> observed = observeInTurns(programs, shortTurns());
     if (!result.error.empty())
       return;
     cost::DeviceRates &rates = result.topology.device;
@@ -316,7 +317,7 @@ private:
 
   // Without loops, and so without idle cores that are awake.
   void findShortSteps(const std::vector<Program> &programs) {
-    std::vector<cost::Observation> observed = observe(programs);
+    std::vector<cost::Observation> observed = observeInTurns(programs, shortTurns());
     if (!result.error.empty())
       return;
     cost::DeviceRates &rates = result.topology.device;

@@ -1,4 +1,5 @@
 // What the programs of a calibration do, and what a step of some of them is priced by.
+#include "compiler/calibrate/Calibrate.h"
 #include "compiler/calibrate/Run.h"
 #include "compiler/calibrate/Text.h"
 #include "lib/cost/FitRates.h"
@@ -54,6 +55,34 @@ TEST(Calibration, SharedKernelsAreSetBesideBusyCores) {
     EXPECT_EQ(busy.threads, 2);
     EXPECT_EQ(shared.threads, 2);
   }
+}
+
+// A machine on which a kernel takes as long alone as shared, and in a short step half as long again: those
+// who come are late. In the first round of these steps somebody else is in the way of the last.
+int timesShared = 0;
+std::string measured(const command::ProgramToMeasure &program, std::vector<double> &seconds) {
+  auto is = [&](const char *name) { return llvm::StringRef(program.bytes).contains(name); };
+  double each = is("short step that is shared") ? (timesShared++ == 0 ? 450e-6 : 150e-6)
+                : is("short step of one")       ? 100e-6
+                : is("short step")              ? 2e-6
+                                                : 1e-3;
+  seconds.assign(2, each);
+  return "";
+}
+
+// What idle cores are told by is a difference, which one disturbed round must not make. (They took .4 ms to
+// wake up here, for .1.)
+TEST(Calibration, OneRoundDoesNotMakeCoresWakeUpLate) {
+  command::Measuring machine{measured, nullptr, nullptr};
+  CalibrationOptions options{.quick = true, .measuring = machine};
+  timesShared = 0;
+  Calibration result = calibrate(options);
+  ASSERT_EQ(result.error, "");
+  double cores = double(result.topology.computingAtOnce);
+  if (cores < 2)
+    GTEST_SKIP() << "one core";
+  EXPECT_GT(timesShared, 2);
+  EXPECT_NEAR(result.topology.device.wakingSeconds, 50e-6 / (1 - 1 / cores), 1e-9);
 }
 
 // What devices exchange is told by the same step without, which does all else as often.
