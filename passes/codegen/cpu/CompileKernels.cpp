@@ -16,19 +16,26 @@
 
 namespace tessera::codegen {
 
-// Nothing, or why there is no code.
-static std::string compilePart(ModulePart &part, const CpuTarget &target) {
+// Nothing, or why the file is not there.
+static std::string writeText(const llvm::Module &module, const std::string &path) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream, nullptr);
+  files::OutputFile file;
+  std::string wrong = file.open(path);
+  if (wrong.empty())
+    wrong = file.write(text);
+  if (wrong.empty())
+    wrong = file.commit();
+  return wrong;
+}
+
+// Nothing, or why there is no code. With TESSERA_DUMP_LLVM=PATH the first part's text is written there, the
+// second's to PATH.2.
+static std::string compilePart(ModulePart &part, bool isFirst, const CpuTarget &target) {
   defineDoubles(*part.module);
   if (const char *path = std::getenv("TESSERA_DUMP_LLVM")) {
-    std::string text;
-    llvm::raw_string_ostream stream(text);
-    part.module->print(stream, nullptr);
-    files::OutputFile file;
-    std::string wrong = file.open(path);
-    if (wrong.empty())
-      wrong = file.write(text);
-    if (wrong.empty())
-      wrong = file.commit();
+    std::string wrong = writeText(*part.module, std::string(path) + (isFirst ? "" : ".2"));
     if (!wrong.empty())
       return "TESSERA_DUMP_LLVM=" + wrong;
   }
@@ -53,7 +60,9 @@ std::optional<CompiledKernels> compileKernels(llvm::ArrayRef<KernelSource> kerne
     ok &= emitKernel(kernel, parts.shortest(), target.vectors, info);
   if (!ok)
     return std::nullopt;
-  problem = parts.compile([&](ModulePart &part) { return compilePart(part, target); }, threads);
+  problem = parts.compile(
+      [&](ModulePart &part) { return compilePart(part, &part == &parts.parts().front(), target); },
+      threads);
   if (!problem.empty())
     return std::nullopt;
   llvm::SmallVector<llvm::SmallVector<char, 0>> objects;
