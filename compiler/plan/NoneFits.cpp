@@ -30,11 +30,12 @@ static std::string onMeshText(const Candidate &candidate) {
 }
 
 static std::string neededText(llvm::ArrayRef<Candidate> candidates, const Candidate &least) {
-  size_t compiled =
-      llvm::count_if(candidates, [](const Candidate &each) { return needed(each) > 0; });
-  return (compiled == 1
-              ? "the one that was compiled needs"
-              : "of " + std::to_string(compiled) + " that were compiled one needs least,") +
+  size_t compiled = llvm::count_if(candidates, [](const Candidate &each) { return each.isTried; }),
+         asked = llvm::count_if(candidates, [](const Candidate &each) { return needed(each) > 0; });
+  std::string ofAll = "of " + std::to_string(compiled) + " that were compiled ";
+  return (compiled == 1 ? "the one that was compiled needs"
+          : asked == 1  ? ofAll + "the one that was asked needs"
+                        : ofAll + "one needs least,") +
          " --memory=" + std::to_string(needed(least));
 }
 

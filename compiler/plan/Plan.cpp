@@ -245,12 +245,12 @@ private:
       tryOne(least, {.fewest = !compilesSeveral()});
   }
 
-  // Where no plan fits: what they need at least, and whether that does. Of a large program of one, and of none
-  // where what is counted is out of reach.
+  // Where no plan fits: what they need at least, and whether that does. Of a program that is not short of one,
+  // for which all is tried; of a large one of none where what is counted is out of reach.
   void tryLeast() {
     if (!bound || isAnyPossible())
       return;
-    if (sparesTrials(source) && !plan::isInReach(leastCounted(candidates).bytes, *bound))
+    if (!compilesSeveral() && !plan::isInReach(leastCounted(candidates).bytes, *bound))
       return;
     std::vector<Candidate *> tooLarge;
     for (Candidate &each : candidates)
@@ -262,7 +262,8 @@ private:
     plan::LeastTrials least(plans, *bound, source.plain().graph.ops.size());
     while (std::optional<size_t> number = least.next()) {
       Candidate &each = *tooLarge[*number];
-      tryOne(each, {.fewest = !compilesSeveral(), .triesLeast = true});
+      tryOne(each,
+             {.fewest = !compilesSeveral(), .triesLeast = true, .triesAll = compilesSeveral()});
       least.needs(needed(each));
       if (sparesTrials(source))
         return;

@@ -117,7 +117,7 @@ void tryCandidate(const Source &source, ModuleOp read, Candidate &candidate,
   candidate.tried = tryPlan(source, read, *candidate.onMesh, candidate.folded, wishes);
   if (wishes.fewest && candidate.tried.others > 0 && candidate.tried.hasPlaces) {
     Tried more = tryPlan(source, read, *candidate.onMesh, candidate.folded,
-                         {.triesLeast = wishes.triesLeast});
+                         {.triesLeast = wishes.triesLeast, .triesAll = wishes.triesAll});
     if (more.others < candidate.tried.others)
       candidate.tried = std::move(more);
   }

@@ -211,7 +211,7 @@ void Trial::goRoad(bool triesLeast) {
 Tried tryPlan(const Source &source, ModuleOp read, const OnMesh &onMesh,
               const plan::Assignment &planned, const TrialWishes &wishes) {
   Trial trial(source, read, onMesh);
-  trial.triesFew = sparesTrials(source);
+  trial.triesFew = sparesTrials(source) && !wishes.triesAll;
   if (!trial.annotate(planned, wishes.fewest))
     return std::move(trial.tried);
   auto goRoad = [&] { trial.goRoad(wishes.triesLeast); };

@@ -83,6 +83,7 @@ struct TrialWishes {
   // Where nothing is found that fits, as far down as it goes: what that needs, which at times fits. That
   // takes longest of all.
   bool triesLeast = false;
+  bool triesAll = false; // to fit, however many programs that takes
   // Called when the plan is written down, with its annotations: what it returns, which must not look at
   // programs, goes on beside what is compiled.
   std::function<std::function<void()>(llvm::ArrayRef<Annotation>)> beside = nullptr;

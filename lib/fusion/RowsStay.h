@@ -22,9 +22,10 @@ struct RowLimits {
   int64_t bytesOfFew = 64 << 10; // of all rows, where they are fewer
 };
 
-// Of a GPU: threads take short rows as easily as long ones, and a block of them few rows as well as many. But an array that is
-// one row, as a gradient of which the norm is computed, is one block's work, and everything beside its sum that of all blocks.
-constexpr RowLimits kGpuRows{.bytes = 512 << 10, .elements = 2, .few = 2, .bytesOfFew = 64 << 10};
+// Of a GPU: threads take short rows as easily as long ones, and a block of them few rows as well as many.
+// But a large array that is one row, as a gradient of which the norm is computed, is one block's work,
+// and everything beside its sum that of all blocks.
+constexpr RowLimits kGpuRows{.bytes = 512 << 10, .elements = 2, .few = 2, .bytesOfFew = 256 << 10};
 
 // Whether reductions along the rows and what follows over the same rows may be one kernel.
 inline bool rowsStay(const Rows &rows, const RowLimits &limits) {

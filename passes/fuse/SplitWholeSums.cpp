@@ -38,7 +38,8 @@ static void split(ReduceOp op) {
   if (op.getInputs().size() != 1 || combinerOf(op.getBody()) != sharding::ReductionKind::Sum)
     return;
   Type element = typeOf(op->getResult(0)).getElementType();
-  if (!element.isF32() && !element.isF64())
+  bool isConverted = typeOf(op.getInputs().front()).getElementType() != element; // on the way
+  if (isConverted || (!element.isF32() && !element.isF64()))
     return;
   SmallVector<int64_t> shape = summedShape(op);
   SmallVector<size_t, 2> stages =

@@ -30,7 +30,7 @@ class Executable(_native.Executable):
     def __init__(self, client: Client, program: Program) -> None:
         super().__init__(
             client,
-            program._native,
+            program._loaded(),
             [p.sharding for p in program.inputs],
             [p.sharding for p in program.outputs],
         )

@@ -70,11 +70,20 @@ class Program:
 
     def __init__(self, data: bytes, report: Report | None = None) -> None:
         self._bytes = bytes(data)
+        self._is_inspected = False
         try:
             self._native = _native.Program(self._bytes)
-        except FailedPreconditionError:  # for another machine: that it is not executed here is said where it would be
+        except FailedPreconditionError:  # it is not executed here: why is said where it would be
             self._native = _native.Program.inspect(self._bytes)
+            self._is_inspected = True
         self._report = report
+
+    def _loaded(self) -> _native.Program:
+        """To be executed; raises what keeps it from that."""
+        if self._is_inspected:
+            self._native = _native.Program(self._bytes)
+            self._is_inspected = False
+        return self._native
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Program:

@@ -1,5 +1,7 @@
 """Programs: what they say of themselves, their files, and every form of module that is compiled."""
 
+import ctypes
+import pathlib
 import pickle
 import re
 import subprocess
@@ -92,7 +94,7 @@ def test_options():
             tessera.compile(lowered(), **wrong)
 
 
-@pytest.mark.parametrize("cpu", ["x86-64-v4", "sapphirerapids"])  # one that this machine is not, whatever it is
+@pytest.mark.parametrize("cpu", ["x86-64-v4", "sapphirerapids"])
 def test_a_program_for_another_processor_is_made_and_saved(client, tmp_path, cpu):
     program = tessera.compile("func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }", target_cpu=cpu)
     program.save(tmp_path / "p.tsr")
@@ -100,9 +102,30 @@ def test_a_program_for_another_processor_is_made_and_saved(client, tmp_path, cpu
     assert again.inputs == program.inputs and again.inputs[0].shape == (4,)
     assert again.report.raw["target"]["processors"][0]["cpu"] == cpu
     try:
-        client.load(again)
-    except tessera.FailedPreconditionError as e:
-        assert f"compiled for CPU '{cpu}'" in str(e)
+        tessera._native.Program(again.to_bytes())
+    except tessera.FailedPreconditionError:  # this machine is none
+        with pytest.raises(tessera.FailedPreconditionError, match=f"compiled for CPU '{cpu}'"):
+            client.load(again)
+    else:
+        assert client.load(again) is not None
+
+
+def test_a_kernel_from_outside_says_why_it_is_not_called(client):
+    library = ctypes.CDLL(next(pathlib.Path(tessera.__file__).parent.glob("libtessera_runtime.so*")))
+    called = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32)(lambda *_: 0)
+
+    class Options(ctypes.Structure):  # tessera_kernel_options
+        _fields_ = [("size", ctypes.c_size_t), ("user", ctypes.c_void_p), ("scratch", ctypes.c_int64), ("check", ctypes.c_void_p)]
+
+    options = Options(ctypes.sizeof(Options), None, 24, None)
+    assert library.tessera_register_kernel(b"of_24_bytes", called, ctypes.byref(options)) == 0
+    program = tessera.compile(
+        "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n"
+        "  %y = stablehlo.custom_call @of_24_bytes(%x) : (tensor<4xf32>) -> tensor<4xf32>\n"
+        "  return %y : tensor<4xf32>\n}"
+    )
+    with pytest.raises(tessera.FailedPreconditionError, match="needs 24 bytes of scratch"):
+        client.load(program)
 
 
 def test_explain():

@@ -26,12 +26,18 @@ func.func @dimensions(%x: tensor<8x16x64x128xf32>, %init: tensor<f32>) -> tensor
 // Small arrays, sums of rows, maxima, rows that do not end with four units.
 // CHECK-LABEL: func.func @others
 // CHECK-NOT: stablehlo.reshape
-func.func @others(%small: tensor<128x1024xf32>, %x: tensor<512x1024xf32>, %odd: tensor<512x1040xf32>, %init: tensor<f32>) -> (tensor<f32>, tensor<512xf32>, tensor<f32>, tensor<f32>) {
+func.func @others(%small: tensor<128x1024xf32>, %x: tensor<512x1024xf32>, %odd: tensor<512x1040xf32>, %narrow: tensor<512x1024xbf16>, %init: tensor<f32>) -> (tensor<f32>, tensor<512xf32>, tensor<f32>, tensor<f32>, tensor<f32>) {
   %0 = stablehlo.reduce(%small init: %init) applies stablehlo.add across dimensions = [0, 1] : (tensor<128x1024xf32>, tensor<f32>) -> tensor<f32>
   %1 = stablehlo.reduce(%x init: %init) applies stablehlo.add across dimensions = [1] : (tensor<512x1024xf32>, tensor<f32>) -> tensor<512xf32>
   %2 = stablehlo.reduce(%x init: %init) applies stablehlo.maximum across dimensions = [0, 1] : (tensor<512x1024xf32>, tensor<f32>) -> tensor<f32>
   %3 = stablehlo.reduce(%odd init: %init) applies stablehlo.add across dimensions = [0, 1] : (tensor<512x1040xf32>, tensor<f32>) -> tensor<f32>
-  return %0, %1, %2, %3 : tensor<f32>, tensor<512xf32>, tensor<f32>, tensor<f32>
+  %zero = stablehlo.constant dense<0.0> : tensor<bf16>
+  %4 = "stablehlo.reduce"(%narrow, %zero) ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %5 = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %5 : tensor<f32>
+  }) {dimensions = array<i64: 0, 1>} : (tensor<512x1024xbf16>, tensor<bf16>) -> tensor<f32>
+  return %0, %1, %2, %3, %4 : tensor<f32>, tensor<512xf32>, tensor<f32>, tensor<f32>, tensor<f32>
 }
 
 // Many rows: in another stage.
