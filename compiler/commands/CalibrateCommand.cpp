@@ -23,9 +23,13 @@ namespace {
 // "typical error 4%, largest 18% (softmax 64)"
 std::string exactness(const Calibration &calibration) {
   std::vector<double> errors = cost::errorsOf(calibration.topology.device, calibration.observed);
-  for (const cost::LinkObservation &each : calibration.collectives)
+  std::vector<std::string> names(calibration.names.begin(), calibration.names.end());
+  names.resize(errors.size());
+  for (const cost::LinkObservation &each : calibration.collectives) {
     errors.push_back(
         std::abs(cost::predictedSeconds(calibration.topology.network, each) / each.seconds - 1));
+    names.push_back(llvm::formatv("a collective of {0} processes", each.group));
+  }
   std::vector<double> sorted = errors;
   if (sorted.empty())
     return "";
@@ -33,7 +37,7 @@ std::string exactness(const Calibration &calibration) {
   std::sort(sorted.begin(), sorted.end());
   return llvm::formatv("median error {0:f0}%, largest {1:f0}% ({2})",
                        100 * sorted[sorted.size() / 2], 100 * *worst,
-                       calibration.names[worst - errors.begin()]);
+                       names[worst - errors.begin()]);
 }
 
 // What each program took, and what the rates say.

@@ -13,6 +13,7 @@
 #include "dialects/tessera/SumMarks.h"
 #include "lib/fusion/ColumnSums.h"
 #include "passes/fuse/BlockGraph.h"
+#include "passes/fuse/NotedParts.h"
 #include "passes/fuse/Passes.h"
 
 #include "mlir/IR/Builders.h"
@@ -68,9 +69,7 @@ static void split(ReduceOp op) {
   OpBuilder b(op);
   Location loc = op.getLoc();
   Value made = partsOf(b, loc, converted(b, loc, operand, element), *parts);
-  for (NamedAttribute attr : op->getDiscardableAttrs()) // of what is noted, parts are the op
-    if (Operation *first = made.getDefiningOp(); !first->hasAttr(attr.getName()))
-      first->setAttr(attr.getName(), attr.getValue());
+  fuse::noteOf(op, made.getDefiningOp());
   auto sum =
       ReduceOp::create(b, loc, TypeRange{result.clone(element)}, made,
                        converted(b, loc, op.getInitValues().front(), element), op.getDimensions());

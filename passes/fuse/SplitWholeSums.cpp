@@ -10,6 +10,7 @@
 #include "dialects/tessera/GpuTarget.h"
 #include "lib/fusion/WholeSums.h"
 #include "passes/fuse/BlockGraph.h"
+#include "passes/fuse/NotedParts.h"
 #include "passes/fuse/Passes.h"
 
 #include "mlir/IR/Builders.h"
@@ -55,9 +56,7 @@ static void split(ReduceOp op) {
   for (size_t outer : stages) {
     auto within = llvm::seq<int64_t>(outer, typeOf(made).getRank() - 1);
     made = sumOver(b, loc, made, llvm::to_vector(within));
-    for (NamedAttribute attr : op->getDiscardableAttrs()) // of what is noted, parts are the op
-      if (Operation *first = made.getDefiningOp(); !first->hasAttr(attr.getName()))
-        first->setAttr(attr.getName(), attr.getValue());
+    fuse::noteOf(op, made.getDefiningOp());
   }
   auto all = llvm::to_vector(llvm::seq<int64_t>(0, typeOf(made).getRank()));
   auto sum = ReduceOp::create(b, loc, TypeRange{RankedTensorType::get({}, element)}, made,
