@@ -83,6 +83,7 @@ tessera::CompileOptions chosenBy(const tessera_compile_options &options, std::st
                              {options.target, &chosen.target},
                              {options.target_cpu, &chosen.targetCpu},
                              {options.topology, &chosen.topology},
+                             {options.topology_name, &chosen.topologyName},
                              {options.input_shapes, &chosen.inputShapes}})
     if (value)
       *into = value;
@@ -101,6 +102,25 @@ tessera::PlanRequest requestOf(const tessera_compile_options &options, std::stri
   if (!wrong.empty())
     error = "error: " + wrong;
   return request;
+}
+
+// Advice names options as the command line has them, " --input-shapes="; those of the interface are
+// members of the same names, " input_shapes=".
+void adviseMembers(std::string &error) {
+  llvm::StringRef rest(error);
+  std::string advice;
+  for (size_t at; (at = rest.find(" --")) != llvm::StringRef::npos;) {
+    llvm::StringRef name =
+        rest.drop_front(at + 3).take_while([](char c) { return llvm::isAlpha(c) || c == '-'; });
+    bool isOption = !name.empty() && rest.drop_front(at + 3 + name.size()).starts_with("=");
+    advice += rest.take_front(at + (isOption ? 1 : 3));
+    std::string member = name.str();
+    if (isOption)
+      llvm::replace(member, '-', '_');
+    advice += member;
+    rest = rest.drop_front(at + 3 + name.size());
+  }
+  error = advice + rest.str();
 }
 
 // Runs `work`, which gets the caller's options and a listener; false where memory ran out. `error` is
@@ -125,6 +145,7 @@ bool run(const char *module, size_t bytes, const tessera_compile_options *given,
          tessera::CompileListener{.diagnostic = diagnostic,
                                   .began = [](llvm::StringRef) {},
                                   .print = [](llvm::StringRef) {}});
+    adviseMembers(error);
   });
 }
 
