@@ -105,20 +105,20 @@ tessera::PlanRequest requestOf(const tessera_compile_options &options, std::stri
 }
 
 // Advice names options as the command line has them, " --input-shapes="; those of the interface are
-// members of the same names, " input_shapes=".
+// members of the same names, " input_shapes=". A whole command, `tessera compile --..`, stays.
 void adviseMembers(std::string &error) {
   llvm::StringRef rest(error);
   std::string advice;
   for (size_t at; (at = rest.find(" --")) != llvm::StringRef::npos;) {
-    llvm::StringRef name =
-        rest.drop_front(at + 3).take_while([](char c) { return llvm::isAlpha(c) || c == '-'; });
-    bool isOption = !name.empty() && rest.drop_front(at + 3 + name.size()).starts_with("=");
-    advice += rest.take_front(at + (isOption ? 1 : 3));
+    auto [before, after] = std::pair(rest.take_front(at), rest.drop_front(at + 3));
+    llvm::StringRef name = after.take_while([](char c) { return llvm::isAlpha(c) || c == '-'; });
+    advice += before;
+    bool isCommand = llvm::count(advice, '`') % 2 != 0;
     std::string member = name.str();
-    if (isOption)
-      llvm::replace(member, '-', '_');
-    advice += member;
-    rest = rest.drop_front(at + 3 + name.size());
+    llvm::replace(member, '-', '_');
+    bool isOption = !name.empty() && !isCommand && after.drop_front(name.size()).starts_with("=");
+    advice += isOption ? " " + member : " --" + name.str();
+    rest = after.drop_front(name.size());
   }
   error = advice + rest.str();
 }

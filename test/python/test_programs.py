@@ -106,6 +106,8 @@ def test_a_wrong_topology_is_named(tmp_path, text, wrong):
 def test_advice_names_keywords():
     with pytest.raises(tessera.CompileError, match=r" Allow memory=\d+"):
         tessera.compile(lowered(), memory=1)
+    with pytest.raises(tessera.CompileError, match="target_cpu=z80: .* `tessera compile --target-cpu=help` lists"):
+        tessera.compile(lowered(), target_cpu="z80")
 
 
 @pytest.mark.parametrize("cpu", ["x86-64-v4", "sapphirerapids"])
