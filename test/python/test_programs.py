@@ -94,8 +94,12 @@ def test_options():
             tessera.compile(lowered(), **wrong)
 
 
-@pytest.mark.parametrize("text, wrong", [('{"alpha": 1e-6,}', ":1:16: Expected object key"), ('{"alpha": "x"}', ":1:1: topology: 'alpha'"),
-                                         ('{"spaces": {"moon": {}}}', ":1:1: topology: no memory 'moon'"), ("", ":1:1: ")])
+@pytest.mark.parametrize("text, wrong", [
+    ('{"alpha": 1e-6,}', ":1:16: Expected object key"),
+    ('{"alpha": "x"}', ":1:1: topology: 'alpha'"),
+    ('{"spaces": {"moon": {}}}', ":1:1: topology: no memory 'moon'"),
+    ("", ":1:1: "),
+])
 def test_a_wrong_topology_is_named(tmp_path, text, wrong):
     path = tmp_path / "pod.json"
     path.write_text(text)
