@@ -21,6 +21,8 @@ struct VectorFeatures {
   bool extrema = false;    // of floats, NaN and -0 as they should be, in one instruction
   // Of an array of registers: what is larger goes through memory by its own code, not by spills.
   int64_t mostHeldBytes = INT64_MAX;
+  // Of a kernel whose cells are rows or columns, where there are so many: each is a thread's (GPUs).
+  int64_t leastCells = 1;
 };
 
 struct CpuTarget {

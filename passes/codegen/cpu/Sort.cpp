@@ -141,7 +141,8 @@ void SortEmitter::divide(int64_t rows) {
   if (split < 0)
     return;
   int64_t steps = rows * size * (1 + llvm::Log2_64_Ceil(size));
-  chunk = std::clamp<int64_t>(shape[split] * 8192 / steps, 1, shape[split]);
+  int64_t most = std::max<int64_t>(1, shape[split] / function.features.leastCells);
+  chunk = std::clamp<int64_t>(shape[split] * 8192 / steps, 1, most);
   cells = llvm::divideCeil(shape[split], chunk);
 }
 

@@ -1,11 +1,13 @@
 #include "passes/codegen/gpu/EntryFunction.h"
 
 #include "passes/codegen/cpu/KernelEmitter.h"
+#include "passes/codegen/gpu/Processors.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 
 namespace tessera::codegen::gpu {
 
 static constexpr unsigned kGlobal = 1, kShared = 3; // address spaces
+static constexpr int64_t kThreadsThatFill = 128;    // a processor, each with code of its own
 
 EntryFunction::EntryFunction(const KernelSource &kernel, llvm::Module &module,
                              const GpuFeatures &features)
@@ -104,6 +106,7 @@ VectorFeatures threadFeatures() {
   VectorFeatures features;
   features.bytes = kAccessBytes;
   features.masks = features.extrema = features.bf16Pairs = true;
+  features.leastCells = kProcessors * kThreadsThatFill;
   features.mostHeldBytes = 0; // ptxas spills where one fills a thread's 255 registers
   return features;
 }

@@ -5,6 +5,7 @@
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Metadata.h"
 
@@ -125,6 +126,13 @@ static void countTrips(const llvm::Loop &loop, const Counting &counting, unsigne
   counting.jump->setCondition(b.CreateICmpNE(next, b.getInt32(trips)));
 }
 
+// Memory that all threads have, not a place of the thread's own.
+static bool reads(const llvm::Instruction &i) {
+  auto *load = llvm::dyn_cast<llvm::LoadInst>(&i);
+  return load ? !llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(load->getPointerOperand()))
+              : i.mayReadFromMemory();
+}
+
 // Of an innermost loop whose body has so many instructions; how many there are instead of the loop, if ptxas leaves none.
 static std::optional<unsigned> decide(llvm::Loop &loop, unsigned instructions,
                                       llvm::ScalarEvolution &trips) {
@@ -137,14 +145,14 @@ static std::optional<unsigned> decide(llvm::Loop &loop, unsigned instructions,
   bool hasMany = llvm::any_of(loop, [&](const llvm::Loop *within) {
     return trips.getSmallConstantTripCount(within) > kCopies;
   });
-  bool reads = llvm::any_of(loop.blocks(), [](const llvm::BasicBlock *block) {
-    return llvm::any_of(*block, [](const llvm::Instruction &i) { return i.mayReadFromMemory(); });
+  bool readsAny = llvm::any_of(loop.blocks(), [](const llvm::BasicBlock *block) {
+    return llvm::any_of(*block, [](const llvm::Instruction &i) { return reads(i); });
   });
   LoopBody body{.instructions = instructions,
                 .mostTrips = std::max(exact, inAllThreads),
                 .isCounted = exact || inAllThreads,
                 .isSeen = exact != 0,
-                .reads = reads,
+                .reads = readsAny,
                 .hasMany = hasMany};
   if (!body.isCounted)
     body.mostTrips = trips.getSmallConstantMaxTripCount(&loop);

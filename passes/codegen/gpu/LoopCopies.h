@@ -28,7 +28,7 @@ struct LoopBody {
   unsigned mostTrips = 0; // 0: not known
   bool isCounted = false; // the same number of trips in all threads, known here
   bool isSeen = false;    // and to ptxas
-  bool reads = true;      // memory
+  bool reads = true;      // memory that other threads have, too
   bool hasMany =
       false; // more than four trips of a loop within, written out: their loads are under way together
 };

@@ -30,6 +30,9 @@ SliceSide SliceLoader::sideOf(Node *node, llvm::ArrayRef<LoopGroup> groups, int6
   side.shape = {extent, depth, alongK};
   side.lanes = alongK ? ofK : ofRows;
   side.isCopied = canBeCopied(side);
+  // Of small slices each thread has fewer, but none stands aside.
+  while (!side.isCopied && side.lanes > 1 && items(side) < threads)
+    side.lanes /= 2;
   return side;
 }
 

@@ -130,6 +130,26 @@ TEST(LoopCopiesTest, LoopsAroundThoseThatAreWrittenOutAreInnermost) {
   EXPECT_TRUE(isForbidden(loopOf(unknown, 64, around(8))));
 }
 
+// What a sorted row's places are found by lies in the thread's own memory: its loads wait for nothing.
+TEST(LoopCopiesTest, ReadingOwnMemoryIsNoReason) {
+  auto within = [](const std::string &place) {
+    std::string text = "  %own = alloca [8 x i64]\n  br label %within\n"
+                       "within:\n  %j = phi i32 [ 0, %loop ], [ %after, %within ]\n"
+                       "  %at2 = getelementptr i64, ptr " +
+                       place + ", i32 %j\n  %n = load volatile i64, ptr %at2\n";
+    for (int i = 0; i < 20; ++i)
+      text += "  %s" + std::to_string(i) + " = add i64 %n, " + std::to_string(i) + "\n";
+    return text + "  %after = add i32 %j, 1\n  %more = icmp ult i32 %after, 8\n"
+                  "  br i1 %more, label %within, label %rest\nrest:\n";
+  };
+  auto isForbiddenWithin = [&](const std::string &place) {
+    std::string text = loopOf("  %bound = add i32 %data, 0\n", 64, within(place));
+    return text.find("label %rest, !llvm.loop") != std::string::npos;
+  };
+  EXPECT_TRUE(isForbiddenWithin("%own"));
+  EXPECT_FALSE(isForbiddenWithin("%x"));
+}
+
 // Zeros of one thread: as many as ptxas would write out, or what is read and written.
 TEST(LoopCopiesTest, WhatIsSeenAndReadFollowsFromTheLoop) {
   auto zeros = [](const std::string &trips, const std::string &body) {
