@@ -30,16 +30,6 @@ static void chooseRows(ContractionPlan &plan, unsigned registers) {
   }
 }
 
-// Some rows past a large b, whose rows lie far apart: with 16 registers tiles are low and narrow, and one after
-// the other would read a line of each of b's rows, which come to lie in one set of the first-level cache where
-// they are a multiple of 4 KiB apart.
-static bool copiesForFewRows(const ContractionPlan &plan, const VectorFeatures &features) {
-  constexpr int64_t leastRows = 8, farElements = 256, largeElements = 1 << 20;
-  return features.bytes < 64 && plan.mSize >= leastRows && plan.k.size() == 1 &&
-         plan.kSize * plan.nSize >= largeElements && plan.b->op == Op::Load &&
-         strideOf(plan.b->index, plan.k.back()).value_or(0) >= farElements;
-}
-
 // Squares of pairs that are turned end where k does: blocks are whole ones then.
 static bool goesInBlocks(const ContractionPlan &plan) {
   bool endsInSquare = plan.isPaired && plan.acrossB;
@@ -209,7 +199,7 @@ ContractionPlan planByVectors(const NestGraph &nest, const ContractionLoops &loo
     plan.packsB = !isDirect(plan.b, kind) || strideOf(plan.b->index, plan.n) != 1;
     plan.packsA = plan.packsA || copiesFarA(plan);
     plan.packsB = plan.packsB || copiesFarB(plan);
-    plan.packsB = plan.packsB || copiesForFewRows(plan, features);
+    plan.packsB = plan.packsB || (features.bytes < 64 && copiesForShortVectors(plan));
     plan.packsA |= plan.isTurned;
     if (!reduction.blockEnds.empty())
       plan.packsA = plan.packsB = true; // the ends are those of panels
