@@ -27,5 +27,8 @@ struct CellBounds {
 // As without bounds, which are those of 512 bits then.
 ContractionCells contractionCells(const Product &product, int64_t rows, int64_t columns,
                                   int64_t bytes, bool inBlocks, const CellBounds &bounds);
+// With a tile of common size of vectors of 32 bytes. `isMatrix`: not of windows, whose cells are those of
+// 512 bits.
+ContractionCells shortCells(const Product &product, bool inBlocks, bool isMatrix);
 
 } // namespace tessera::cost

@@ -1,4 +1,5 @@
 #include "lib/cost/CellBounds.h"
+#include "lib/cost/ProductTile.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -112,7 +113,7 @@ static ContractionCells cellsInBlocks(const Product &product, int64_t rows, int6
 // their columns.
 static constexpr double fewTerms = 16;
 static bool isThin(const Product &product) { return product.k <= fewTerms && !product.isTurned; }
-static bool goesAlongRows(const Product &product, int64_t bytes) {
+bool goesAlongRows(const Product &product, int64_t bytes) {
   constexpr int64_t samePlace = 2 << 10; // of 4 KiB that each way of the cache has
   return isThin(product) && static_cast<int64_t>(product.n) * bytes % samePlace == 0;
 }
@@ -254,6 +255,15 @@ ContractionCells pairCells(const Product &product, int64_t rows, int64_t columns
 ContractionCells commonCells(const Product &product, bool inBlocks) {
   return contractionCells(product, product.isTurned ? 16 : 8, product.isTurned ? 16 : 32,
                           product.type == ProductType::F64 ? 8 : 4, inBlocks);
+}
+
+ContractionCells shortCells(const Product &product, bool inBlocks, bool isMatrix) {
+  constexpr int64_t vectorBytes = 32;
+  bool isDouble = product.type == ProductType::F64;
+  Tile tile = tileOf(product, vectorBytes / 4);
+  return contractionCells(product, std::max<int64_t>(static_cast<int64_t>(tile.rows), 1),
+                          static_cast<int64_t>(tile.columns), isDouble ? 8 : 4, inBlocks,
+                          CellBounds::of(isMatrix ? vectorBytes : 64));
 }
 
 // Rows of a window's positions are much the same elements: of a block of k they are read from memory
@@ -411,9 +421,31 @@ ContractionCells tileCells(const Product &product, int64_t rows, int64_t columns
 
 static double chunksOf(double size, int64_t chunk) { return std::ceil(size / double(chunk)); }
 
+// The same where vectors are short: what is copied goes with the whole, how often with cells of the shard.
+static void setShortCopies(Product &shard, const Product &whole) {
+  if (!whole.byShortVectors)
+    return;
+  Product::Copies &copies = shard.byShortVectors.emplace(*whole.byShortVectors);
+  for (bool inBlocks : {true, false}) {
+    Product copied = whole;
+    copied.a = copies.a, copied.b = copies.b;
+    ContractionCells cells = shortCells(copied, inBlocks, /*isMatrix=*/true);
+    if (chunksOf(whole.n, cells.nChunk) != copies.timesA ||
+        chunksOf(whole.m, cells.mChunk) != copies.timesB)
+      continue;
+    copied = shard;
+    copied.a = copies.a, copied.b = copies.b;
+    cells = shortCells(copied, inBlocks, /*isMatrix=*/true);
+    copies.timesA = chunksOf(shard.n, cells.nChunk);
+    copies.timesB = chunksOf(shard.m, cells.mChunk);
+    return;
+  }
+}
+
 double setCopies(Product &shard, const Product &whole) {
   if (std::min({shard.batch, shard.m, shard.n, shard.k}) < 1) // less than a row of it
     return 0;
+  setShortCopies(shard, whole);
   for (bool inBlocks : {true, false}) {
     ContractionCells cells = commonCells(whole, inBlocks);
     if (chunksOf(whole.n, cells.nChunk) != whole.timesA ||

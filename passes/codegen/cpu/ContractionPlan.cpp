@@ -30,31 +30,14 @@ static void chooseRows(ContractionPlan &plan, unsigned registers) {
   }
 }
 
-// Some rows past a large b, whose rows lie far apart: with 16 registers tiles are low and narrow, and one after
-// the other would read a line of each of b's rows, which come to lie in one set of the first-level cache where
-// they are a multiple of 4 KiB apart.
-static bool copiesForFewRows(const ContractionPlan &plan, const VectorFeatures &features) {
-  constexpr int64_t leastRows = 8, farElements = 256, largeElements = 1 << 20;
-  return features.bytes < 64 && plan.mSize >= leastRows && plan.k.size() == 1 &&
-         plan.kSize * plan.nSize >= largeElements && plan.b->op == Op::Load &&
-         strideOf(plan.b->index, plan.k.back()).value_or(0) >= farElements;
-}
-
-// An a that no shared cache holds: each panel of b would read it from memory once more. Copied, both go in
-// blocks.
-static bool copiesForLarge(const ContractionPlan &plan, const VectorFeatures &features) {
-  constexpr int64_t longK = 1024, wide = 512, largeElements = 8 << 20;
-  return features.bytes < 64 && plan.k.size() == 1 && plan.kSize >= longK && plan.nSize >= wide &&
-         plan.mSize * plan.kSize >= largeElements;
-}
-
 // Squares of pairs that are turned end where k does: blocks are whole ones then.
 static bool goesInBlocks(const ContractionPlan &plan, const VectorFeatures &features) {
   bool endsInSquare = plan.isPaired && plan.acrossB;
   if (endsInSquare && (plan.k.size() > 1 || plan.kSize % (2 * int64_t(plan.lanes)) != 0))
     return false;
   return canGoInBlocks(plan, plan.packsA, plan.packsB) ||
-         (copiesForLarge(plan, features) && plan.product->reduction->blockEnds.empty());
+         (features.bytes < 64 && copiesForLarge(plan) &&
+          plan.product->reduction->blockEnds.empty());
 }
 
 // Smaller panels where there is no room for what they would be.
@@ -228,9 +211,10 @@ ContractionPlan planByVectors(const NestGraph &nest, const ContractionLoops &loo
     plan.packsB = !isDirect(plan.b, kind) || strideOf(plan.b->index, plan.n) != 1;
     plan.packsA = plan.packsA || copiesFarA(plan);
     plan.packsB = plan.packsB || copiesFarB(plan);
-    plan.packsB = plan.packsB || copiesForFewRows(plan, features);
-    if (copiesForLarge(plan, features))
-      plan.packsA = plan.packsB = true;
+    if (features.bytes < 64) {
+      plan.packsA = plan.packsA || copiesForLarge(plan);
+      plan.packsB = plan.packsB || copiesForLarge(plan) || copiesForShortVectors(plan);
+    }
     plan.packsA |= plan.isTurned;
     if (!reduction.blockEnds.empty())
       plan.packsA = plan.packsB = true; // the ends are those of panels
