@@ -151,10 +151,10 @@ TEST(Calibration, AsMuchIsTakenBackAsIsWritten) {
   EXPECT_NEAR(termsOf(part)[cost::Term::TakenBack], copied + 64 * 128 * 4 / 2, 4096);
 }
 
-// Two arrays in turns, to which products are added where they lie.
+// Two arrays in turns, to which products are added where they lie: by strips, as rows are no multiple of 2 KiB.
 Program updatesOf(const std::string &rows) {
-  std::string sums = "tensor<" + rows + "x512xf32>", a = "tensor<16x" + rows + "xf32>",
-              b = "tensor<16x512xf32>";
+  std::string sums = "tensor<" + rows + "x480xf32>", a = "tensor<16x" + rows + "xf32>",
+              b = "tensor<16x480xf32>";
   Body body;
   std::string numbers = "contracting_dims = [0] x [0]";
   std::string next = body.unary("negate", "%x1", b);
@@ -169,8 +169,8 @@ TEST(Calibration, WhatIsUpdatedInPlaceIsCarriedBack) {
   auto writtenBy = [](const std::string &rows) {
     return termsOf(updatesOf(rows))[cost::Term::WrittenStrips] / 9;
   };
-  EXPECT_LT(writtenBy("32"), 32e3);  // of 64 KB each, which any core's own cache holds
-  EXPECT_GT(writtenBy("2048"), 4e6); // of 4 MB each
+  EXPECT_LT(writtenBy("32"), 32e3);    // of 64 KB each, which any core's own cache holds
+  EXPECT_GT(writtenBy("2048"), 3.7e6); // of 4 MB each
 }
 
 } // namespace

@@ -34,12 +34,12 @@ TEST(CompilerApi, EntryIsLookedUp) {
 
 TEST(CompilerApi, TargetIsChecked) {
   std::string error = errorOf("func.func @main() { return }", {.target = "abacus"});
-  EXPECT_EQ(error.rfind("error: --target=abacus: no such target", 0), 0u) << error;
+  EXPECT_EQ(error.rfind("error: target=abacus: no such target", 0), 0u) << error;
 }
 
 TEST(CompilerApi, TargetCpuIsChecked) {
   std::string error = errorOf("func.func @main() { return }", {.targetCpu = "abacus"});
-  EXPECT_EQ(error.rfind("error: --target-cpu=abacus: LLVM knows no x86 processor", 0), 0u) << error;
+  EXPECT_EQ(error.rfind("error: target_cpu=abacus: LLVM knows no x86 processor", 0), 0u) << error;
 }
 
 // A caller built against a version whose options ended after `name` gets defaults for the rest.
