@@ -139,7 +139,11 @@ bool isElementType(StringRef text, MLIRContext *context) {
   ScopedDiagnosticHandler silent(context, [](Diagnostic &) { return success(); });
   size_t read = 0;
   Type type = parseType(text, context, &read);
-  return type && read == text.size() && isa<FloatType, IntegerType, ComplexType>(type);
+  if (!type || read != text.size() || !isa<FloatType, IntegerType, ComplexType>(type))
+    return false;
+  std::string written;
+  llvm::raw_string_ostream(written) << type;
+  return written == text;
 }
 
 } // namespace

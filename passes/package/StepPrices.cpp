@@ -213,10 +213,12 @@ private:
       price.terms[cost::Term::TakenBack] += takenBack(output, array.bytes);
     if (usesTiles)
       price.terms = cost::besideTiles(rates, price.terms);
+    // Code of short vectors divides products into cells of its own.
+    double wholeCell = rates.vectorBytes < 64 && !work.products.empty() ? 0 : work.wholeCell;
     price.seconds = cost::isGpu(rates) // whose grids are blocks of threads
                         ? cost::gpuSeconds(rates, work, work.grid)
                         : cost::sharedSeconds(rates, alone(price.terms, work), grid, cores,
-                                              /*asleep=*/isShort, work.wholeCell);
+                                              /*asleep=*/isShort, wholeCell);
     took(price.seconds);
     price.flops = work.flops;
     price.hasProducts = !work.products.empty();

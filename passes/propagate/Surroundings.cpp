@@ -68,6 +68,8 @@ bool Surroundings::gather(ArrayRef<int32_t> values) {
     Value value = graph.valueAt(number);
     if (!value || isa<BlockArgument>(value) || value.getParentBlock() != &block)
       return false;
+    if (llvm::is_contained(value.getUsers(), block.getTerminator()))
+      return false; // as what it is returned is not seen here
     seen.insert(value);
   }
   size_t most = all.size() / kMostParts;

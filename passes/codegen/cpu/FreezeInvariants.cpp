@@ -29,12 +29,12 @@ public:
   }
 
 private:
-  // Of addresses and counts; what is loaded is no expression already.
+  // Of addresses and counts; what is loaded, or a place on the stack, is no expression already.
   bool isExpression(const llvm::Value &value) const {
     return !ends.contains(&value) &&
            (value.getType()->isPointerTy() || value.getType()->isIntegerTy(64)) &&
            llvm::isa<llvm::Instruction>(value) &&
-           !llvm::isa<llvm::LoadInst, llvm::FreezeInst>(value);
+           !llvm::isa<llvm::LoadInst, llvm::AllocaInst, llvm::FreezeInst>(value);
   }
 
   llvm::Value *frozen(llvm::Instruction *value) {

@@ -48,8 +48,8 @@ bool copiesFarA(const ContractionLoops &loops);
 bool copiesFarB(const ContractionLoops &loops);
 // The same of b where vectors are shorter than 64 bytes, whatever the above says.
 bool copiesForShortVectors(const ContractionLoops &loops);
-// The same of both, of an a that no shared cache holds: each panel of b would read it from memory once more.
-// Copied, they go in blocks.
+// The same of both, of an a of many megabytes, which a shared cache mostly does not hold: each panel of b would read
+// it from memory once more. Copied, they go in blocks.
 bool copiesForLarge(const ContractionLoops &loops);
 // Whether a few rows of a go past b where that lies: what counts is how it is read.
 bool readsFewRows(const ContractionLoops &loops);
