@@ -8,8 +8,9 @@ with links also all together. --one-device: each also with a mesh of one device.
 simulated links, as fast as the memory, and such that collectives take half and twice as long as computation. --kernels: also
 the N kernels of each program whose time is furthest from what was predicted, and what the cores did beside kernels.
 
-In each round each program runs some steps, of which the least counts: what a step takes when nothing else is in the way. A
-program's ratio is the median of its rounds'; its measured seconds are, too, with the least and the most beside.
+In each round each program runs some steps, and counts by the same rule as a calibration's do: the best 20 ms of steps in a row,
+of steps of less than a tenth of a millisecond the least (lib/cost/OnePace.h). A program's ratio is the median of its rounds';
+its measured seconds are, too, with the least and the most beside.
 
 A shared machine computes at one pace now and at another some seconds later. So a product and a copy of the calibration run
 before and after each program in each round; what they take there, of what they took in the calibration, are the paces of
@@ -40,6 +41,7 @@ BYTES = ("warm", "streams", "written_strips", "memory_streams", "memory_written"
 WITHOUT_LINKS = ("as they are", "on one device")
 DISTURBED = 1.1  # how much another pace after a program is another
 ENOUGH = 3  # rounds
+SPAN, SHORT_STEP = 0.02, 1e-4  # seconds (compiler/calibrate/Calibrate.cpp, Run.cpp)
 
 
 def tessera(*arguments):
@@ -51,6 +53,21 @@ def for_one_device(text):
     """The program on a mesh whose axes have one device each."""
     text = re.sub(r"(sdy\.mesh @\S+ = <\[)([^\]]*)(\])", lambda m: m[1] + re.sub(r"=\d+", "=1", m[2]) + m[3], text)
     return re.sub(r"mhlo\.num_partitions = \d+", "mhlo.num_partitions = 1", text)
+
+
+def at_best(steps):
+    """Seconds of a step, as a calibration takes them of its programs."""
+    least, row, first = math.inf, 0, 0
+    for i, seconds in enumerate(steps):
+        row += seconds
+        while first < i and row - steps[first] >= SPAN:
+            row -= steps[first]
+            first += 1
+        if row >= SPAN:
+            least = min(least, row / (i + 1 - first))
+    if min(steps) < SHORT_STEP:
+        return min(steps)
+    return least if least < math.inf else statistics.mean(steps)
 
 
 def run(program, steps, report, *more):
@@ -77,7 +94,7 @@ class Pace:
             report, wrong = run(self.folder / f"{name}.tsr", 6 if name == "copy" else 60, self.folder / "pace.json")
             if wrong:
                 sys.exit(wrong)
-            paces.append(min(report["steps"][1:]) / seconds)
+            paces.append(at_best(report["steps"][1:]) / seconds)
         return paces
 
 
@@ -102,7 +119,7 @@ class Case:
         self.rounds, self.profile, self.wrong = [], (math.inf, []), ""  # of the round that was least
 
     def add_round(self, seconds, before, after, kernels):
-        """`seconds`: of the least step."""
+        """`seconds`: of a step."""
         between = [math.sqrt(pace * other) for pace, other in zip(before, after)]
         changed = max(max(pace / other, other / pace) for pace, other in zip(before, after))
         self.rounds.append({"seconds": seconds, "paces": between, "disturbed": changed > DISTURBED,
@@ -201,7 +218,7 @@ class Bench:
                 if case.wrong:
                     continue
                 after = self.pace.now()
-                seconds = min(report["steps"][1:])
+                seconds = at_best(report["steps"][1:])
                 case.add_round(seconds, before, after, self.machine["kernels"])
                 case.profile = min(case.profile, (seconds, report.get("profile", {}).get("rows", [])), key=lambda each: each[0])
                 before = after

@@ -17,6 +17,7 @@ struct CompileOptions {
   std::string targetCpu = "native"; // or a processor that LLVM knows; several, with commas
   std::string inputShapes;          // of dynamic arguments: in0:8x128xf32,in1:4 (InputShapes.h)
   std::string topology;             // contents of a topology file, or a machine; empty: the default
+  std::string topologyName;         // the file, for diagnostics; empty: it has none
   cost::ScheduleOptions schedule;   // --overlap, --memory
   std::string stopAfter;      // a phase: the result is the module's text as that phase leaves it
   std::string printAfter;     // a phase: its module's text goes to `print`

@@ -38,6 +38,18 @@ static std::string machineFor(ModuleOp module, const CompileOptions &options) {
   return target::machineOf(target->processors.front()).str(); // of both, the CPU is first
 }
 
+// `wrong` begins with a line and column where the file is no JSON.
+static std::string wrongTopology(const std::string &text, const std::string &file,
+                                 const std::string &wrong) {
+  std::string machines = file.empty() ? machines::orMachine(text) : "";
+  if (!machines.empty())
+    return "'" + text + "' is neither the name of a machine nor what a topology file has" +
+           machines;
+  if (file.empty())
+    return "the topology: " + wrong;
+  return file + (llvm::isDigit(wrong.front()) ? ":" : ": ") + wrong;
+}
+
 static Location named(Location location, llvm::SMRange name) {
   llvm::StringRef text(name.Start.getPointer(), name.End.getPointer() - name.Start.getPointer());
   return named(location, text.split(':').first);
@@ -119,19 +131,17 @@ SourceProgram readProgram(llvm::StringRef text, const CompileOptions &options, M
     return result;
   }
   if (std::string machine = machineFor(*module, options); !machine.empty()) {
-    llvm::Expected<TopologyAttr> topology = parseTopologyFile(module->getLoc(), machine);
+    const std::string &file = options.topologyName;
+    Location place =
+        file.empty() ? module->getLoc() : Location(FileLineColLoc::get(context, file, 1, 1));
+    llvm::Expected<TopologyAttr> topology = parseTopologyFile(place, machine);
     if (!topology) {
-      std::string wrong = oneLine(llvm::toString(topology.takeError()));
-      std::string machines = machines::orMachine(machine);
-      result.error = machines.empty() ? "error: the topology file: " + wrong
-                                      : "error: '" + machine +
-                                            "' is neither the name of a machine "
-                                            "nor what a topology file has" +
-                                            machines;
+      result.error =
+          "error: " + wrongTopology(machine, file, oneLine(llvm::toString(topology.takeError())));
       return result;
     }
     if (!*topology) {
-      result.error = diagnostics.error("the topology file is wrong");
+      result.error = diagnostics.error("the topology is wrong");
       return result;
     }
     setTopology(*module, *topology);

@@ -83,6 +83,7 @@ tessera::CompileOptions chosenBy(const tessera_compile_options &options, std::st
                              {options.target, &chosen.target},
                              {options.target_cpu, &chosen.targetCpu},
                              {options.topology, &chosen.topology},
+                             {options.topology_name, &chosen.topologyName},
                              {options.input_shapes, &chosen.inputShapes}})
     if (value)
       *into = value;
@@ -101,6 +102,25 @@ tessera::PlanRequest requestOf(const tessera_compile_options &options, std::stri
   if (!wrong.empty())
     error = "error: " + wrong;
   return request;
+}
+
+// Advice names options as the command line has them, " --input-shapes="; those of the interface are
+// members of the same names, " input_shapes=". A whole command, `tessera compile --..`, stays.
+void adviseMembers(std::string &error) {
+  llvm::StringRef rest(error);
+  std::string advice;
+  for (size_t at; (at = rest.find(" --")) != llvm::StringRef::npos;) {
+    auto [before, after] = std::pair(rest.take_front(at), rest.drop_front(at + 3));
+    llvm::StringRef name = after.take_while([](char c) { return llvm::isAlpha(c) || c == '-'; });
+    advice += before;
+    bool isCommand = llvm::count(advice, '`') % 2 != 0;
+    std::string member = name.str();
+    llvm::replace(member, '-', '_');
+    bool isOption = !name.empty() && !isCommand && after.drop_front(name.size()).starts_with("=");
+    advice += isOption ? " " + member : " --" + name.str();
+    rest = after.drop_front(name.size());
+  }
+  error = advice + rest.str();
 }
 
 // Runs `work`, which gets the caller's options and a listener; false where memory ran out. `error` is
@@ -125,6 +145,7 @@ bool run(const char *module, size_t bytes, const tessera_compile_options *given,
          tessera::CompileListener{.diagnostic = diagnostic,
                                   .began = [](llvm::StringRef) {},
                                   .print = [](llvm::StringRef) {}});
+    adviseMembers(error);
   });
 }
 

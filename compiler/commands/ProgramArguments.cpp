@@ -61,6 +61,7 @@ std::optional<std::string> readFiles(ProgramArguments &arguments) {
   } else if (input && !arguments.topologyFile.empty()) {
     if (auto topology = files::readWhole(arguments.topologyFile, wrong))
       arguments.options.topology = std::move(*topology);
+    arguments.options.topologyName = arguments.topologyFile;
     if (wrong.empty() && arguments.options.topology.empty()) // which would be the default
       wrong = arguments.topologyFile + ": is empty; a topology is a JSON object, such as " +
               "{\"alpha\": 1e-6, \"beta\": 1e11}";

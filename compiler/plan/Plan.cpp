@@ -21,7 +21,6 @@
 
 #include <chrono>
 #include <deque>
-#include <numeric>
 
 namespace tessera {
 
@@ -110,22 +109,12 @@ private:
 
   void search(llvm::ArrayRef<sharding::Mesh> meshes) {
     auto begin = std::chrono::steady_clock::now();
-    plan::Options asked = searchOptions();
-    plan::KnownPlans known(source.folded.program);
+    std::vector<const OnMesh *> those;
     for (const sharding::Mesh &mesh : meshes)
-      onMeshes.emplace_back(source, mesh);
-    // Each mesh by itself, on whichever of two cores is free: what is found is the same. Those of most
-    // axes take longest and are begun first.
-    std::vector<size_t> order(meshes.size());
-    std::iota(order.begin(), order.end(), 0);
-    llvm::stable_sort(
-        order, [&](size_t a, size_t b) { return meshes[a].axes.size() > meshes[b].axes.size(); });
-    std::vector<std::vector<Candidate>> found(meshes.size());
-    runEach(order.size(), [&](size_t i) {
-      found[order[i]] = candidatesOn(onMeshes[order[i]], known, asked, compilesSeveral());
-    });
-    for (std::vector<Candidate> &each : found)
-      std::move(each.begin(), each.end(), std::back_inserter(candidates));
+      those.push_back(&onMeshes.emplace_back(source, mesh));
+    Searched searched = searchedOn(source, those, searchOptions(), compilesSeveral());
+    candidates = std::move(searched.candidates);
+    lastPrices = std::move(searched.prices);
     orderCandidates(candidates, !compilesSeveral(), bound);
     planned.searchSeconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

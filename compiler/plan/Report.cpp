@@ -8,6 +8,7 @@
 #include "lib/plan/Launches.h"
 #include "lib/plan/Meshes.h"
 #include "lib/text/Quantity.h"
+#include "passes/memory/ParameterNames.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -105,7 +106,8 @@ std::string constraintText(Operation *op) {
 namespace {
 
 struct NamedSharding {
-  std::string name;
+  std::string name; // for people
+  int32_t index;    // of the argument
   const sharding::TensorSharding *sharding;
 };
 
@@ -116,7 +118,7 @@ std::vector<NamedSharding> argumentsOf(const Candidate &candidate, ModuleOp read
   for (auto [value, facts] : llvm::enumerate(candidate.onMesh->program().values))
     if (int32_t index = facts.argument; index >= 0)
       all.push_back(
-          {argumentName(placeOf(main.getArgument(index).getLoc()), index), &values[value]});
+          {argumentName(placeOf(main.getArgument(index).getLoc()), index), index, &values[value]});
   return all;
 }
 
@@ -156,15 +158,17 @@ std::string planJson(const Planned &planned, ModuleOp read) {
   llvm::json::Object axes, arguments;
   for (const sharding::MeshAxis &axis : mesh.axes)
     axes[axis.name] = axis.size;
+  // By the program's own names for them, not by those of its text, %x, which people read.
+  std::vector<std::string> names = memory::argumentNames(read.lookupSymbol<func::FuncOp>("main"));
   for (const NamedSharding &each : argumentsOf(best, read)) {
     llvm::json::Array dims;
     for (const sharding::DimSharding &dim : each.sharding->dims) {
-      llvm::json::Array names;
+      llvm::json::Array axes;
       for (const sharding::AxisRef &axis : dim.axes)
-        names.push_back(mends::axisText(mesh, axis));
-      dims.push_back(std::move(names));
+        axes.push_back(mends::axisText(mesh, axis));
+      dims.push_back(std::move(axes));
     }
-    arguments[llvm::json::fixUTF8(each.name)] = std::move(dims);
+    arguments[names[each.index]] = std::move(dims);
   }
   llvm::json::Array constraints, alternatives;
   for (const auto &[constraint, count] : constraintsOf(best, read))

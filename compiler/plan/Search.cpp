@@ -2,11 +2,15 @@
 
 #include "lib/plan/Memory.h"
 #include "lib/plan/Search.h"
+#include "lib/process/OutOfMemory.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <mutex>
+#include <numeric>
 #include <set>
+#include <tuple>
 
 namespace tessera::planning {
 
@@ -52,8 +56,10 @@ void count(Candidate &candidate, plan::AssignmentPrices &prices, const plan::Opt
   candidate.wary += candidate.again;
 }
 
-std::vector<Candidate> candidatesOn(const OnMesh &onMesh, const plan::KnownPlans &known,
-                                    const plan::Options &options, bool breaksTies) {
+// `known`: of the folded program.
+static std::vector<Candidate> candidatesOn(const OnMesh &onMesh, const plan::KnownPlans &known,
+                                           const plan::Options &options, bool breaksTies,
+                                           plan::AssignmentPrices &prices) {
   const plan::Program &program = onMesh.folded();
   std::vector<Candidate> candidates;
   auto add = [&](std::string kind, plan::Assignment values) {
@@ -68,7 +74,6 @@ std::vector<Candidate> candidatesOn(const OnMesh &onMesh, const plan::KnownPlans
     candidate.folded = std::move(values);
     candidates.push_back(std::move(candidate));
   };
-  plan::AssignmentPrices prices(program, onMesh.getMesh(), onMesh.topology());
   plan::PlansOnMesh found = plan::plansOnMesh(known, prices, options, breaksTies);
   add(kSearch, std::move(found.best.values));
   std::stable_partition(found.known.begin(), found.known.end(),
@@ -84,6 +89,57 @@ std::vector<Candidate> candidatesOn(const OnMesh &onMesh, const plan::KnownPlans
   }
   candidates.front().isFound = true;
   return candidates;
+}
+
+namespace {
+
+// Prices of the best mesh so far; which that is does not depend on which was searched first.
+class LeastPrices {
+public:
+  void offer(const Candidate &best, size_t mesh, const plan::Options &options,
+             std::unique_ptr<plan::AssignmentPrices> prices) {
+    bool isAbove = options.memory && best.bytes > double(options.memory);
+    auto rank = std::tuple(isAbove, best.seconds, mesh);
+    std::lock_guard<std::mutex> guard(lock);
+    if (kept && least <= rank)
+      return;
+    least = rank;
+    kept.swap(prices);
+  }
+  std::unique_ptr<plan::AssignmentPrices> take() { return std::move(kept); }
+
+private:
+  std::mutex lock;
+  std::tuple<bool, double, size_t> least;
+  std::unique_ptr<plan::AssignmentPrices> kept;
+};
+
+} // namespace
+
+Searched searchedOn(const Source &source, llvm::ArrayRef<const OnMesh *> onMeshes,
+                    const plan::Options &options, bool breaksTies) {
+  plan::KnownPlans known(source.folded.program);
+  // Each mesh by itself, on whichever of two cores is free: what is found is the same. Those of most axes take
+  // longest and are begun first.
+  std::vector<size_t> order(onMeshes.size());
+  std::iota(order.begin(), order.end(), 0);
+  auto axes = [&](size_t mesh) { return onMeshes[mesh]->getMesh().axes.size(); };
+  llvm::stable_sort(order, [&](size_t a, size_t b) { return axes(a) > axes(b); });
+  std::vector<std::vector<Candidate>> found(onMeshes.size());
+  LeastPrices least;
+  runEach(order.size(), [&](size_t i) {
+    const OnMesh &onMesh = *onMeshes[order[i]];
+    auto prices = std::make_unique<plan::AssignmentPrices>(onMesh.folded(), onMesh.getMesh(),
+                                                           onMesh.topology());
+    found[order[i]] = candidatesOn(onMesh, known, options, breaksTies, *prices);
+    if (!breaksTies)
+      least.offer(found[order[i]].front(), order[i], options, std::move(prices));
+  });
+  Searched searched;
+  for (std::vector<Candidate> &each : found)
+    std::move(each.begin(), each.end(), std::back_inserter(searched.candidates));
+  searched.prices = least.take();
+  return searched;
 }
 
 namespace {

@@ -7,10 +7,15 @@
 
 namespace tessera::planning {
 
-// What the search finds on a mesh, and what people know: pure kinds before mixtures. `known` is of
-// the folded program.
-std::vector<Candidate> candidatesOn(const OnMesh &onMesh, const plan::KnownPlans &known,
-                                    const plan::Options &options, bool breaksTies);
+// What the search finds on each mesh, and what people know: pure kinds before mixtures.
+struct Searched {
+  std::vector<Candidate> candidates;
+  // Of a large program, for which ties are not broken: on the mesh where least is counted, where a longer search
+  // mostly goes on. Others would take memory.
+  std::unique_ptr<plan::AssignmentPrices> prices;
+};
+Searched searchedOn(const Source &source, llvm::ArrayRef<const OnMesh *> onMeshes,
+                    const plan::Options &options, bool breaksTies);
 
 // What people call a plan of a mesh; kSearch if they have no name for it.
 std::string nameOf(llvm::ArrayRef<Candidate> candidates, const OnMesh &onMesh,

@@ -52,6 +52,20 @@ std::vector<Annotation> OnMesh::annotationsFor(const plan::Assignment &planned,
   return annotations;
 }
 
+bool OnMesh::havePlaces(ArrayRef<int32_t> values, ArrayRef<Annotation> but) const {
+  llvm::DenseSet<int32_t> meant; // by what stands for them: equal layers are annotated together
+  for (int32_t value : values)
+    meant.insert(source.folded.valueOf[value]);
+  auto isMeant = [&](int32_t value) { return meant.contains(source.folded.valueOf[value]); };
+  for (auto [place, spot] : llvm::zip_equal(source.places.places, source.places.spots))
+    if (llvm::any_of(place.values, isMeant) &&
+        llvm::none_of(but, [kind = place.kind, &spot](const Annotation &each) {
+          return each.kind == kind && each.spot == spot;
+        }))
+      return true;
+  return false;
+}
+
 std::vector<int32_t> OnMesh::othersIn(const ModuleGraph &now,
                                       const plan::Assignment &planned) const {
   std::vector<int32_t> others;
@@ -142,8 +156,10 @@ bool Trial::annotate(const plan::Assignment &planned, bool fewest) {
   std::vector<int32_t> others;
   for (int round = 0; round < kRounds; ++round) {
     size_t annotations = tried.annotations.size();
-    tried.annotations = onMesh.annotationsFor(planned, others, fewest);
-    tried.hasPlaces = !round || tried.annotations.size() > annotations;
+    tried.hasPlaces = !round || onMesh.havePlaces(others, tried.annotations);
+    if (tried.hasPlaces)
+      tried.annotations = onMesh.annotationsFor(planned, others, fewest);
+    tried.hasPlaces &= !round || tried.annotations.size() > annotations;
     if (!tried.hasPlaces)
       break;
     tried.annotated = read.clone();

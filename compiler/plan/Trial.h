@@ -50,6 +50,9 @@ public:
   std::vector<Annotation> annotationsFor(const plan::Assignment &planned,
                                          llvm::ArrayRef<int32_t> also, bool fewest) const;
 
+  // Whether one of these values, or what is folded with it, can be annotated where it is not yet.
+  bool havePlaces(llvm::ArrayRef<int32_t> values, llvm::ArrayRef<Annotation> but) const;
+
   // Values that lie otherwise in an annotated program, behind propagation.
   std::vector<int32_t> othersIn(const ModuleGraph &propagated,
                                 const plan::Assignment &planned) const;

@@ -3,6 +3,8 @@
 #include "lib/cost/KernelTerms.h"
 #include "lib/cost/TopologyFields.h"
 
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/raw_ostream.h"
@@ -132,6 +134,14 @@ cost::Topology read(DictionaryAttr members, std::string &wrong) {
   return topology;
 }
 
+// As IR writes it: rates are looked up by that.
+bool isElementType(StringRef text, MLIRContext *context) {
+  ScopedDiagnosticHandler silent(context, [](Diagnostic &) { return success(); });
+  size_t read = 0;
+  Type type = parseType(text, context, &read);
+  return type && read == text.size() && isa<FloatType, IntegerType, ComplexType>(type);
+}
+
 } // namespace
 
 Attribute TopologyAttr::parse(AsmParser &parser, Type) {
@@ -174,9 +184,23 @@ LogicalResult TopologyAttr::verify(function_ref<InFlightDiagnostic()> error,
   if (wrong.empty())
     if (std::string network = links::wrongOf(topology.network); !network.empty())
       wrong = "topology: " + network;
+  auto refuse = [&](const std::string &what) {
+    wrong = wrong.empty() ? "topology: " + what : wrong;
+  };
   for (const auto &[kind, rate] : topology.device.kernels)
-    if (wrong.empty() && !cost::isKindOfWork(kind))
-      wrong = "topology: no kind of work '" + kind + "' is known, in 'kernels'";
+    if (!cost::isKindOfWork(kind))
+      refuse("no kind of work '" + kind + "' is known, in 'kernels'");
+  for (const auto &[type, rate] : topology.device.flopsByType)
+    if (!isElementType(type, members.getContext()))
+      refuse("'" + type + "' of 'flops_by_type' is no element type, such as bf16");
+  for (const auto &[space, memory] : topology.spaces)
+    if (space != "device" && space != "host")
+      refuse("no memory '" + space + "' is known, in 'spaces': there are device and host");
+  for (auto [name, number] : {std::pair("processors", topology.device.processors),
+                              {"vector", topology.device.vectorBytes},
+                              {"tiles", topology.device.tileRows}})
+    if (number != std::floor(number))
+      refuse("'" + std::string(name) + "' must be a whole number");
   return wrong.empty() ? success() : LogicalResult(error() << wrong);
 }
 

@@ -48,6 +48,8 @@ typedef struct tessera_compile_options {
   /* Of tessera_explain: not 0 compiles programs of less and less memory, for tessera_explanation_memory
      and the page: some ten times as long as a compilation. */
   int32_t frontier;
+  /* What messages call the topology, such as the name of its file; NULL: "the topology". */
+  const char *topology_name;
 } tessera_compile_options;
 
 /* One site of a collective, of the device that has most, over one execution: docs/command-line.md. */

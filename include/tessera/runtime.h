@@ -69,10 +69,11 @@ struct Parameter {
     throwUnlessOk(query(&p));
     return Parameter(p);
   }
-  // As many elements as it has bytes, which `read` writes.
+  // As many elements as it has bytes, which `read` writes. Of a T whose size does not divide those,
+  // the size that is there is refused.
   template <class T, class F> std::vector<T> values(F read) const {
     std::vector<T> values(bytes / sizeof(T));
-    throwUnlessOk(read(values.data(), bytes));
+    throwUnlessOk(read(values.data(), values.size() * sizeof(T)));
     return values;
   }
 };

@@ -26,7 +26,8 @@ void CacheWalk::split(uint64_t at) {
   auto range = std::prev(next);
   if (range->first == at || range->second.end <= at)
     return;
-  ranges_[at] = range->second;
+  Range &rest = ranges_[at] = range->second;
+  rest.at += static_cast<double>(at - range->first) * rest.pace;
   range->second.end = at;
 }
 
@@ -38,22 +39,26 @@ void CacheWalk::forget(uint64_t begin, uint64_t end) {
   ranges_.erase(ranges_.lower_bound(begin), ranges_.lower_bound(end));
 }
 
-// By one of so many cores.
-double CacheWalk::held(uint64_t begin, uint64_t end, double sharers) {
+// By one of so many cores, which touch them in their order.
+double CacheWalk::held(uint64_t begin, uint64_t end, double sharers, double pace) {
   split(begin);
   split(end);
   double warm = 0;
   auto last = ranges_.lower_bound(end);
-  for (auto it = ranges_.lower_bound(begin); it != last; ++it)
-    warm += heldAfter(clock_ - it->second.at, capacity_, others_ - it->second.others) *
-            static_cast<double>(it->second.end - it->first) / std::max(it->second.sharers, sharers);
+  for (auto it = ranges_.lower_bound(begin); it != last; ++it) {
+    const Range &range = it->second;
+    double now = clock_ + static_cast<double>(it->first - begin) * pace;
+    double since = range.at >= begun_ ? 0 : std::max(now - range.at, 0.0);
+    warm += heldAfter(since, capacity_, others_ - range.others) *
+            static_cast<double>(range.end - it->first) / std::max(range.sharers, sharers);
+  }
   return warm;
 }
 
 double CacheWalk::take(uint64_t begin, uint64_t end, double bytes) {
   if (begin >= end)
     return 0;
-  double all = static_cast<double>(end - begin), warm = held(begin, end, 1);
+  double all = static_cast<double>(end - begin), warm = held(begin, end, 1, 1);
   if (bytes < all)
     return warm * bytes / all;
   forget(begin, end);
@@ -63,11 +68,12 @@ double CacheWalk::take(uint64_t begin, uint64_t end, double bytes) {
 double CacheWalk::touch(uint64_t begin, uint64_t end, double seen, double sharers) {
   if (begin >= end)
     return 0;
-  double warm = held(begin, end, sharers);
+  auto bytes = static_cast<double>(end - begin);
+  double pace = seen / sharers / bytes, warm = held(begin, end, sharers, pace);
   forget(begin, end);
+  ranges_[begin] = {end, clock_, pace, others_, sharers};
   clock_ += seen / sharers;
-  ranges_[begin] = {end, clock_, others_, sharers};
-  return static_cast<double>(end - begin) - warm;
+  return bytes - warm;
 }
 
 } // namespace tessera::cost

@@ -2,8 +2,8 @@
 //
 //   touch [0, 4)  touch [4, 8)  touch [0, 4)     a cache of 8 or more: the last is warm; of 4: cold
 //
-// Each byte is held until as many others have been touched as the cache has, and afterwards the less
-// likely the more they are: caches do not give up the oldest of all. Where a program goes round and
+// Each byte is held until as many have been touched as the cache has, itself and the others of its array among
+// them, and afterwards the less likely the more they are: caches do not give up the oldest of all. Where a program goes round and
 // round through w bytes and a cache of c replaces any of its bytes, a part p misses that makes
 // 1 - p = exp(-p * w / c); exp(2 - 2 * w / c) of them are held, nearly so.
 //
@@ -21,6 +21,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 
 namespace tessera::cost {
@@ -33,6 +34,9 @@ public:
   explicit CacheWalk(double capacity) : capacity_(capacity) {}
 
   double capacity() const { return capacity_; }
+  // Whatever is touched from here to the next one is at the same time, as a kernel's operands and results
+  // are: what it has touched once is there.
+  void begin() { begun_ = clock_; }
   // How many of [begin, end) have to come from beyond the cache, which holds them from now on.
   double touch(uint64_t begin, uint64_t end) {
     return touch(begin, end, begin < end ? static_cast<double>(end - begin) : 0);
@@ -53,17 +57,19 @@ public:
 private:
   struct Range {
     uint64_t end;
-    double at;      // of the clock, when it was touched last
+    double at;      // of the clock, when its first byte was touched last
+    double pace;    // how far the clock went on with each byte
     double others;  // of theirs, then
     double sharers; // cores of which one has it
   };
   void split(uint64_t at);
-  double held(uint64_t begin, uint64_t end, double sharers);
+  double held(uint64_t begin, uint64_t end, double sharers, double pace);
 
   double capacity_;
-  double clock_ = 0;                 // bytes touched so far
-  double others_ = 0;                // bytes that others have brought
-  std::map<uint64_t, Range> ranges_; // by their begin, disjoint
+  double clock_ = 0;                                       // bytes touched so far
+  double begun_ = std::numeric_limits<double>::infinity(); // the clock, when a kernel began
+  double others_ = 0;                                      // bytes that others have brought
+  std::map<uint64_t, Range> ranges_;                       // by their begin, disjoint
 };
 
 } // namespace tessera::cost

@@ -1,10 +1,13 @@
 #include "lib/cost/KernelTerms.h"
+#include "lib/cost/CacheWalk.h"
+#include "lib/cost/ProductTile.h"
 
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <numeric>
 
 namespace tessera::cost {
 
@@ -33,29 +36,6 @@ Terms &Terms::add(const Terms &other, double times) {
 }
 
 namespace {
-
-// The part of the result that is held in registers while k runs.
-struct Tile {
-  double rows, columns, vectors;
-};
-
-// As code generation for CPUs chooses it (passes/codegen/cpu/ContractionPlan.cpp).
-Tile tileOf(const Product &product, double lanesOfVector) {
-  double width = lanesOfVector / (product.type == ProductType::F64 ? 2 : 1);
-  double lanes = std::min(width, std::exp2(std::ceil(std::log2(std::max(product.n, 1.0)))));
-  if (product.isTurned)
-    return {std::min(product.m, width), lanes, 1};
-  double vectors = product.n > lanes ? 2 : 1;
-  double registers = lanesOfVector >= 16 ? 32 : 16;
-  double most = std::min(std::floor((registers - 2 - vectors) / vectors), 12.0);
-  if (product.m <= most)
-    return {product.m, lanes * vectors, vectors};
-  double best = 1e300, chosen = 4;
-  for (double rows = std::min(most, 8.0); rows >= 4; --rows)
-    if (double cost = std::ceil(product.m / rows) * (rows + 1.5); cost < best)
-      best = cost, chosen = rows;
-  return {chosen, lanes * vectors, vectors};
-}
 
 // Of `lanes` of four bytes.
 void addCopy(Product::Copy copy, double lanes, Terms &terms) {
@@ -92,6 +72,23 @@ bool goesByTiles(const DeviceRates &rates, const Product &product) {
   return rates.tileRows > 0 && product.type == ProductType::BF16;
 }
 
+// Bytes of b that come from beyond a core's cache once more: where b is read as it lies, each tile of rows
+// reads the same few lines of all its rows, and where these lie a power of two apart they come to lie in few
+// of the cache's sets.
+//   512 rows 2 KiB apart, a cache of 512 KiB: it has room for 256 such lines
+double readAgain(const Product &product, const Tile &tile, const DeviceRates &rates) {
+  constexpr double ways = 8, mostOfWay = 128 << 10; // of caches of some megabytes ways are more
+  double passes = std::ceil(product.m / tile.rows) - 1;
+  auto way = static_cast<int64_t>(std::min(rates.cacheBytes / ways, mostOfWay));
+  if (product.strideOfB <= 0 || passes <= 0 || way <= 0)
+    return 0;
+  int64_t apart = std::gcd(static_cast<int64_t>(product.strideOfB), way);
+  double element = product.type == ProductType::F64 ? 8 : 4;
+  double room = rates.cacheBytes / std::max(double(apart), element * tile.columns);
+  double missed = 1 - heldAfter(product.k, room);
+  return missed * passes * element * product.batch * product.n * product.k;
+}
+
 void addProduct(const Product &product, const DeviceRates &rates, Terms &terms) {
   if (goesByTiles(rates, product))
     return addTiled(product, rates.tileRows, terms);
@@ -114,10 +111,15 @@ void addProduct(const Product &product, const DeviceRates &rates, Terms &terms) 
   terms[Term::Runs] += tiles * std::max(product.k / product.run, std::ceil(product.k / block));
   // What is turned passes through registers thrice.
   terms[Term::Results] += tiles * (product.isTurned ? 3 * width : tile.rows * tile.vectors);
-  double a = product.batch * product.m * product.k * product.timesA,
-         b = product.batch * product.n * product.k * product.timesB;
-  addCopy(product.a, lanesOfCopy(product.a, inPairs) * a, terms);
-  addCopy(product.b, lanesOfCopy(product.b, inPairs) * b, terms);
+  Product::Copies copies = {product.a, product.b, product.timesA, product.timesB};
+  if (rates.vectorBytes < 64 && product.byShortVectors)
+    copies = *product.byShortVectors;
+  if (copies.b == Product::None)
+    terms[Term::ColdStrips] += readAgain(product, tile, rates);
+  double a = product.batch * product.m * product.k * copies.timesA,
+         b = product.batch * product.n * product.k * copies.timesB;
+  addCopy(copies.a, lanesOfCopy(copies.a, inPairs) * a, terms);
+  addCopy(copies.b, lanesOfCopy(copies.b, inPairs) * b, terms);
 }
 
 } // namespace

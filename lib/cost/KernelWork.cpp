@@ -18,6 +18,8 @@ KernelWork &KernelWork::operator+=(const KernelWork &other) {
   libraryFlops += other.libraryFlops;
   moved += other.moved;
   runs += other.runs;
+  if (flops + other.flops > 0)
+    inMean = (inMean * flops + other.inMean * other.flops) / (flops + other.flops);
   flops += other.flops;
   if (other.grid >= grid)
     wholeCell = other.wholeCell;

@@ -6,6 +6,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include <array>
 #include <cstdint>
+#include <optional>
 
 namespace tessera::cost {
 
@@ -60,6 +61,7 @@ struct Product {
   // How an operand that does not lie as the product reads it is copied first, and how often.
   enum Copy : uint8_t { None, Plain, Turned, Computed } a = None, b = None;
   double timesA = 1, timesB = 1;
+  double strideOfB = 0;  // bytes between its rows of k, where it is read as it lies; 0: not known
   bool isTurned = false; // its tiles are squares, and its results leave them by columns
   // Of bf16, which are multiplied as f32 but where the processor's own tiles do it: its terms do not
   // go by pairs.
@@ -71,6 +73,9 @@ struct Product {
     double timesA = 1, timesB = 1;
   };
   Copies byTiles = {};
+  // The same where vectors are shorter than 64 bytes: cells are of another size (CellBounds.h), and some
+  // operands are copied that are read where they lie otherwise.
+  std::optional<Copies> byShortVectors = {};
 
   double flops() const { return 2 * batch * m * n * k; }
 };
@@ -95,6 +100,9 @@ struct KernelWork {
   double grid = 1;                      // parts that may run on different cores
   double wholeCell = 0; // the share of one that no edge cuts short; 0: all are alike
   double flops = 0;     // floating-point operations: a multiplication and an addition are two
+  // Of the work, what is done in the mean of all devices and trips where positions that are known at run time
+  // hide some of it, as in a causal ring; one device does all of it in some trip.
+  double inMean = 1;
 
   double &of(ElementClass which) { return elements[static_cast<unsigned>(which)]; }
   double &of(Folding which) { return folded[static_cast<unsigned>(which)]; }

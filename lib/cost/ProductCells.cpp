@@ -1,4 +1,5 @@
 #include "lib/cost/CellBounds.h"
+#include "lib/cost/ProductTile.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -21,6 +22,12 @@ static int64_t evenly(int64_t chunk, int64_t size, int64_t unit) {
   return std::min<int64_t>(llvm::alignTo(llvm::divideCeil(size, chunks), unit), size);
 }
 
+// The same, of about `chunk`: as many as come nearest to it.
+static int64_t nearly(int64_t chunk, int64_t size, int64_t unit) {
+  int64_t chunks = std::max<int64_t>(std::llround(double(size) / double(chunk)), 1);
+  return std::min<int64_t>(llvm::alignTo(llvm::divideCeil(size, chunks), unit), size);
+}
+
 // `chunk` or somewhat less, so that chunks have much the same number of tiles: a core that takes one more
 // than others takes a whole one.
 //   48 tiles: nine chunks of 5 and one of 3 become twelve of 4
@@ -34,10 +41,16 @@ static int64_t alike(int64_t chunk, int64_t size, int64_t tile) {
 }
 
 CellBounds CellBounds::of(int64_t vectorBytes) {
-  // A block of 256 rows that is asked for ahead, 512 bytes of each and a multiple of 4 KiB apart, falls into
-  // a part of 512 KiB that does not hold it; half of it stays there.
   if (vectorBytes < 64)
-    return {.block = 128, .someCells = 8, .manyCells = 24, .joinsRows = true};
+    return {.block = 128,
+            .largeBlock = 256,
+            .someCells = 8,
+            .manyCells = 16,
+            .sumBytes = 1 << 20,
+            .panelBytes = 1 << 20,
+            .mostColumns = 512,
+            .evenly = true,
+            .joinsRows = true};
   return {};
 }
 
@@ -52,37 +65,43 @@ static double leastCell(const Product &product, const CellBounds &bounds) {
 // square, and each operand is copied a few times only, however long k is (Goto & van de Geijn 2008).
 static ContractionCells cellsInBlocks(const Product &product, int64_t rows, int64_t columns,
                                       int64_t bytes, const CellBounds &bounds) {
-  constexpr int64_t sumBytes = 256 << 10, panelBytes = 128 << 10, mostColumns = 256;
   auto m = static_cast<int64_t>(product.m), n = static_cast<int64_t>(product.n);
-  int64_t block = bounds.block;
   double cellsOfLarge = product.a == Product::None ? 48 : bounds.manyCells;
   double flopsOfCell = std::max(bounds.leastFlops, product.flops() / cellsOfLarge);
   // Of a small result with long sums, as of a filter's gradient, cells are fewer rather than small.
   constexpr double fewCells = 8, leastArea = 64 * 32, enoughArea = 128 * 64;
   double area = std::max(flopsOfCell / (2 * product.k),
                          std::clamp(product.m * product.n / fewCells, leastArea, enoughArea));
-  area = std::min(area, double(sumBytes / bytes));
+  area = std::min(area, double(bounds.sumBytes / bytes));
+  bool isLarge = area > enoughArea, isAlike = bounds.evenly && isLarge;
+  int64_t block = isLarge ? bounds.largeBlock : bounds.block;
   double side = std::sqrt(area);
   if (product.isTurned && product.m < side) // of few rows each column of b is copied, and read once
     side = std::min(area / product.m, product.n / 4);
   auto wide = static_cast<int64_t>(side / double(columns)) * columns;
   ContractionCells cells;
   cells.kBlock = block;
-  cells.nChunk = atLeast(std::clamp(wide, columns, mostColumns), n, columns);
+  wide = std::clamp(wide, columns, bounds.mostColumns);
+  if (isAlike)
+    wide = nearly(wide, n, columns);
+  cells.nChunk = atLeast(wide, n, columns);
   int64_t tall = static_cast<int64_t>(area / double(cells.nChunk)) / rows * rows;
   // Rows that are read as they lie, from memory, are read once by a cell that has all columns; its copy
   // of them should serve many rows.
   constexpr int64_t manyRows = 256, enoughCells = 12;
-  if (product.a == Product::None && n <= mostColumns) {
+  if (product.a == Product::None && n <= bounds.mostColumns) {
     cells.nChunk = n;
     tall = std::max(tall, std::min(manyRows, m / enoughCells) / rows * rows);
   }
   if (bounds.joinsRows && product.a == Product::None && tall < m && m < 2 * tall)
     tall = m;
-  cells.mChunk = cells.mPanel = atLeast(std::max(tall, 4 * rows), m, rows);
+  tall = std::max(tall, 4 * rows);
+  if (isAlike && product.a != Product::None)
+    tall = nearly(tall, m, rows);
+  cells.mChunk = cells.mPanel = atLeast(tall, m, rows);
   if (product.a != Product::None) {
     cells.mPanel =
-        atLeast(std::min(panelBytes / (bytes * block) / rows * rows, cells.mChunk), m, rows);
+        atLeast(std::min(bounds.panelBytes / (bytes * block) / rows * rows, cells.mChunk), m, rows);
     cells.mChunk = std::min(m, std::max(cells.mChunk / cells.mPanel, int64_t(1)) * cells.mPanel);
     cells.mChunk = evenly(cells.mChunk, m, cells.mPanel);
   }
@@ -94,7 +113,7 @@ static ContractionCells cellsInBlocks(const Product &product, int64_t rows, int6
 // their columns.
 static constexpr double fewTerms = 16;
 static bool isThin(const Product &product) { return product.k <= fewTerms && !product.isTurned; }
-static bool goesAlongRows(const Product &product, int64_t bytes) {
+bool goesAlongRows(const Product &product, int64_t bytes) {
   constexpr int64_t samePlace = 2 << 10; // of 4 KiB that each way of the cache has
   return isThin(product) && static_cast<int64_t>(product.n) * bytes % samePlace == 0;
 }
@@ -236,6 +255,15 @@ ContractionCells pairCells(const Product &product, int64_t rows, int64_t columns
 ContractionCells commonCells(const Product &product, bool inBlocks) {
   return contractionCells(product, product.isTurned ? 16 : 8, product.isTurned ? 16 : 32,
                           product.type == ProductType::F64 ? 8 : 4, inBlocks);
+}
+
+ContractionCells shortCells(const Product &product, bool inBlocks, bool isMatrix) {
+  constexpr int64_t vectorBytes = 32;
+  bool isDouble = product.type == ProductType::F64;
+  Tile tile = tileOf(product, vectorBytes / 4);
+  return contractionCells(product, std::max<int64_t>(static_cast<int64_t>(tile.rows), 1),
+                          static_cast<int64_t>(tile.columns), isDouble ? 8 : 4, inBlocks,
+                          CellBounds::of(isMatrix ? vectorBytes : 64));
 }
 
 // Rows of a window's positions are much the same elements: of a block of k they are read from memory
@@ -393,9 +421,31 @@ ContractionCells tileCells(const Product &product, int64_t rows, int64_t columns
 
 static double chunksOf(double size, int64_t chunk) { return std::ceil(size / double(chunk)); }
 
+// The same where vectors are short: what is copied goes with the whole, how often with cells of the shard.
+static void setShortCopies(Product &shard, const Product &whole) {
+  if (!whole.byShortVectors)
+    return;
+  Product::Copies &copies = shard.byShortVectors.emplace(*whole.byShortVectors);
+  for (bool inBlocks : {true, false}) {
+    Product copied = whole;
+    copied.a = copies.a, copied.b = copies.b;
+    ContractionCells cells = shortCells(copied, inBlocks, /*isMatrix=*/true);
+    if (chunksOf(whole.n, cells.nChunk) != copies.timesA ||
+        chunksOf(whole.m, cells.mChunk) != copies.timesB)
+      continue;
+    copied = shard;
+    copied.a = copies.a, copied.b = copies.b;
+    cells = shortCells(copied, inBlocks, /*isMatrix=*/true);
+    copies.timesA = chunksOf(shard.n, cells.nChunk);
+    copies.timesB = chunksOf(shard.m, cells.mChunk);
+    return;
+  }
+}
+
 double setCopies(Product &shard, const Product &whole) {
   if (std::min({shard.batch, shard.m, shard.n, shard.k}) < 1) // less than a row of it
     return 0;
+  setShortCopies(shard, whole);
   for (bool inBlocks : {true, false}) {
     ContractionCells cells = commonCells(whole, inBlocks);
     if (chunksOf(whole.n, cells.nChunk) != whole.timesA ||

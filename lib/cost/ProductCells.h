@@ -15,6 +15,9 @@ struct ContractionCells {
       1; // rows of a that are copied at a time, where they are: mChunk is a multiple, or all
 };
 
+// Whether results of few terms are computed row by row, rather than down their columns: as they lie then.
+bool goesAlongRows(const Product &product, int64_t bytes);
+
 // A chunk of `size` of about that many: the last one holds `least`, if it is not the only one.
 int64_t atLeast(int64_t chunk, int64_t size, int64_t least);
 

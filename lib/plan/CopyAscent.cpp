@@ -196,6 +196,17 @@ void CopyAscent::shiftPaid(size_t value) {
       double full = (*all.full[copy[0].first])(row, size_t(copy[0].second));
       if (full == 0 || full == kImpossible)
         continue;
+      // Mostly nobody has nothing left, or all have: that is seen without dividing.
+      bool mayTake = false, mayGive = false;
+      for (const Payer &payer : sharers)
+        if (payer.took) {
+          double over =
+              payer.factor * payer.paid[row * payer.columns] - payer.took[row] - payer.gave;
+          mayTake |= over <= 2 * kRounding * full * payer.factor;
+          mayGive |= over > 0;
+        }
+      if (!mayTake || !mayGive)
+        continue;
       left.resize_for_overwrite(sharers.size());
       double freed = 0, takers = 0;
       for (auto [i, payer] : llvm::enumerate(sharers)) {

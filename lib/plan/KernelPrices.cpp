@@ -76,6 +76,7 @@ double KernelPrices::seconds(int32_t number, const ProductShards &shards) {
     product.batch /= shards.batch;
     product.m /= shards.m;
     product.n /= shards.n;
+    product.strideOfB /= shards.n;
     product.k /= shards.k;
     product.run = std::min(product.run, product.k);
     product.timesA = std::max(1.0, product.timesA / shards.n);

@@ -21,10 +21,10 @@ constexpr double kLonger = 1.2, kShorter = 0.6; // the next step, if this one go
 Rounds::Rounds(AssignmentPrices &prices, int64_t capacity)
     : prices(prices), capacity(capacity), copies(prices.getTables()) {}
 
-double Rounds::consider(Assignment values, BestFound &best) {
+double Rounds::consider(Assignment values, BestFound &best, double most) {
   double seconds = prices.seconds(values);
   bool isNoBetter = best.fits && seconds >= best.seconds; // whether it fits or not
-  if (!best.values.empty() && isNoBetter)
+  if (seconds > most || (!best.values.empty() && isNoBetter))
     return seconds;
   AssignmentPrices::Fitted fitted =
       prices.fitted(values, capacity ? double(capacity) : kImpossible);

@@ -38,8 +38,8 @@ public:
   // `prices` is kept by reference. `capacity`: bytes that a device has; 0: any.
   Rounds(AssignmentPrices &prices, int64_t capacity);
 
-  // The seconds of an assignment, which becomes the best if it is.
-  double consider(Assignment values, BestFound &best);
+  // The seconds of an assignment, which becomes the best if it is, and takes no more than `most`.
+  double consider(Assignment values, BestFound &best, double most = kImpossible);
 
   // Readers pay for copies as these used them: the sum of the graph is then what that takes, and below
   // what any other does.

@@ -64,7 +64,7 @@ private:
       if (tables.vertexOf[v] == tables.vertexOf[value])
         values[v] = sharding;
     BestFound found;
-    rounds.consider(std::move(values), found);
+    rounds.consider(std::move(values), found, most);
     return take(std::move(found));
   }
 

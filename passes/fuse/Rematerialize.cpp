@@ -38,7 +38,7 @@ static void reportLeast(ModuleOp module, const fuse::MeasuredProgram &least) {
   emitError(at) << "the program does not fit into the memory of each device: with all that helps "
                    "computed again it needs "
                 << least.bytes << " bytes. Allow --memory=" << least.bytes
-                << ", or shard what is largest at its peak: " << listed(peak);
+                << (peak.empty() ? "" : ", or shard what is largest at its peak: ") << listed(peak);
   allow(module, least.bytes, least);
 }
 

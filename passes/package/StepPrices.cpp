@@ -70,7 +70,9 @@ public:
 private:
   // `steady`: what is in a loop is priced after what the trip before leaves in the cache.
   void walk(Block &block, bool steady) {
-    for (Operation &op : block)
+    for (Operation &op : block) {
+      cache.begin();
+      shared.begin();
       if (auto dispatch = dyn_cast<DispatchOp>(op)) {
         priceKernel(dispatch);
       } else if (auto copy = dyn_cast<CopyOp>(op)) {
@@ -91,6 +93,7 @@ private:
         if (walked.insert(function).second)
           walk(*function.getBlock(), steady);
       }
+    }
   }
 
   // Others of the machine go on meanwhile.
@@ -203,6 +206,8 @@ private:
     Price &price = at(dispatch);
     const cost::DeviceRates &rates = topology.device;
     price.terms = cost::termsOf(rates, work, missed);
+    if (cores < 1) // devices that take turns do so much each
+      price.terms = cost::Terms().add(price.terms, work.inMean);
     for (auto [output, array] :
          llvm::zip(dispatch.getOutputs(), llvm::ArrayRef(work.arrays).drop_front(inputs)))
       price.terms[cost::Term::TakenBack] += takenBack(output, array.bytes);

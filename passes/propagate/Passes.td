@@ -89,7 +89,9 @@ def PropagateShardings : Pass<"tessera-propagate-shardings", "::mlir::ModuleOp">
   let options = [Option<"recordOrigins", "record-origins", "bool", /*default=*/"false",
                         "note on every op where its axes came from (tessera.origin)">,
                  Option<"bySize", "by-size", "bool", /*default=*/"false",
-                        "let the larger tensor decide conflicts, as Shardy does, not the predicted time">];
+                        "let the larger tensor decide conflicts, as Shardy does, not the predicted time">,
+                 Option<"largeFrom", "large-from", "unsigned", /*default=*/"2000",
+                        "ops of a program of which ways that differ in little are compared where they differ">];
 }
 
 def MergeConstants : Pass<"tessera-merge-constants", "::mlir::ModuleOp"> {

@@ -7,7 +7,8 @@
 // of an op does; and where the program's state (weights and moments, which it takes and gives back)
 // waits until its other inputs have gone as far as they go. Of those that differ, copies are
 // resharded: what is best for an op, or for the state to follow, is kept only where it is no worse
-// for the program, in time and in bytes (Trials.h). Arrays that loops go along are tried sharded along
+// for the program, in time and in bytes (Trials.h). Of large programs copies are made of what stands
+// around the values that differ (Surroundings.h). Arrays that loops go along are tried sharded along
 // another dimension (ScannedDims.h). Passes.td shows an example.
 #include "dialects/comm/CommOps.h"
 #include "dialects/exec/ExecOps.h"
@@ -31,11 +32,14 @@ namespace {
 
 using Values = std::vector<sharding::PropagatedValue>;
 
-bool sameShardings(const Values &a, const Values &b) {
-  return llvm::equal(a, b, [](const auto &x, const auto &y) {
-    return llvm::equal(x.sharding.dims, y.sharding.dims,
-                       [](const auto &p, const auto &q) { return p.axes == q.axes; });
-  });
+// Those that lie otherwise.
+std::vector<int32_t> differing(const Values &a, const Values &b) {
+  std::vector<int32_t> values;
+  for (auto [number, x, y] : llvm::enumerate(a, b))
+    if (!llvm::equal(x.sharding.dims, y.sharding.dims,
+                     [](const auto &p, const auto &q) { return p.axes == q.axes; }))
+      values.push_back(int32_t(number));
+  return values;
 }
 
 // What propagation decides, and what that moves once it has been asked for. The graph's ops and rules, which
@@ -94,12 +98,13 @@ struct PropagateShardings : impl::PropagateShardingsBase<PropagateShardings> {
     Candidate best = propagated(graph, std::move(graph.values), byTime);
     if (decided) {
       Candidate timed = std::exchange(best, propagated(graph, annotated, nullptr));
-      keepBetter(best, std::move(timed), /*orEqual=*/true);
+      keepBetter(module, best, std::move(timed), /*orEqual=*/true);
     }
     bool scans = hasLoops(module);
     graph.values = scans ? Values(annotated) : std::move(annotated);
     if (module.postponeState())
-      keepBetter(best, propagated(graph, std::move(graph.values), byTime), /*orEqual=*/false);
+      keepBetter(module, best, propagated(graph, std::move(graph.values), byTime),
+                 /*orEqual=*/false);
     if (scans)
       tryScansAcross(module, annotated, byTime, best);
     graph.values = std::move(best.values);
@@ -124,11 +129,19 @@ struct PropagateShardings : impl::PropagateShardingsBase<PropagateShardings> {
 
   // A candidate's reshards must take no longer than those of the best so far, and send no more bytes. Where one
   // has it in time and the other in bytes, the step is asked, as latencies may be shared, and hidden, or not.
-  void keepBetter(Candidate &best, Candidate other, bool orEqual) {
-    if (sameShardings(best.values, other.values))
+  // Of a large program those are looked at that stand around what lies otherwise.
+  void keepBetter(const ModuleGraph &module, Candidate &best, Candidate other, bool orEqual) {
+    std::vector<int32_t> values = differing(best.values, other.values);
+    if (values.empty())
       return;
-    const std::optional<Movement> &one = other.movement(getOperation());
-    const std::optional<Movement> &now = best.movement(getOperation());
+    std::optional<Surroundings> around =
+        module.graph.ops.size() > largeFrom
+            ? Surroundings::of(module, best.values, getOperation(), values)
+            : std::nullopt;
+    auto movement = [&](Candidate &each) {
+      return around ? reshardsWith(each.values, *around) : each.movement(getOperation());
+    };
+    std::optional<Movement> one = movement(other), now = movement(best);
     if (!one)
       return;
     bool isNoSlower = !now || one->seconds <= now->seconds;

@@ -40,7 +40,7 @@ std::string openCompiler(const std::string &path) {
 
 struct Options {
   std::string name, entry, target, targetCpu;
-  std::optional<std::string> topology, inputShapes;
+  std::optional<std::string> topology, topologyName, inputShapes;
   std::string overlap;
   std::optional<std::string> memory;
   bool plan;
@@ -56,6 +56,7 @@ struct Options {
     options.target = target.c_str();
     options.target_cpu = targetCpu.c_str();
     options.topology = topology ? topology->c_str() : nullptr;
+    options.topology_name = topologyName ? topologyName->c_str() : nullptr;
     options.input_shapes = inputShapes ? inputShapes->c_str() : nullptr;
     options.overlap = overlap.c_str();
     options.memory = memory ? memory->c_str() : nullptr;
@@ -152,16 +153,17 @@ void bindCompiler(nb::module_ &m) {
           "__init__",
           [](Options *self, std::string name, std::string entry, std::string target,
              std::string targetCpu, std::optional<std::string> topology,
-             std::optional<std::string> inputShapes, std::string overlap,
-             std::optional<std::string> memory, bool plan, int64_t devices,
+             std::optional<std::string> topologyName, std::optional<std::string> inputShapes,
+             std::string overlap, std::optional<std::string> memory, bool plan, int64_t devices,
              std::optional<std::string> mesh, int effort) {
-            new (self) Options{name,    entry,  target, targetCpu, topology, inputShapes,
-                               overlap, memory, plan,   devices,   mesh,     effort};
+            new (self)
+                Options{name,    entry,  target, targetCpu, topology, topologyName, inputShapes,
+                        overlap, memory, plan,   devices,   mesh,     effort};
           },
           nb::arg("name"), nb::arg("entry"), nb::arg("target"), nb::arg("target_cpu"),
-          nb::arg("topology").none(), nb::arg("input_shapes").none(), nb::arg("overlap"),
-          nb::arg("memory").none(), nb::arg("plan"), nb::arg("devices"), nb::arg("mesh").none(),
-          nb::arg("effort"));
+          nb::arg("topology").none(), nb::arg("topology_name").none(),
+          nb::arg("input_shapes").none(), nb::arg("overlap"), nb::arg("memory").none(),
+          nb::arg("plan"), nb::arg("devices"), nb::arg("mesh").none(), nb::arg("effort"));
   m.def("plan", &plan, nb::arg("module"), nb::arg("options"));
   m.def("compile", &compile, nb::arg("module"), nb::arg("options"));
   nb::class_<Explanation>(m, "Explanation")

@@ -22,8 +22,9 @@ def open_compiler(path: str) -> str: ...
 
 class CompileOptions:
     def __init__(
-        self, name: str, entry: str, target: str, target_cpu: str, topology: str | None, input_shapes: str | None,
-        overlap: str, memory: str | None, plan: bool, devices: int, mesh: str | None, effort: int,
+        self, name: str, entry: str, target: str, target_cpu: str, topology: str | None,
+        topology_name: str | None, input_shapes: str | None, overlap: str, memory: str | None, plan: bool, devices: int,
+        mesh: str | None, effort: int,
     ) -> None: ...
 
 def compile(module: bytes, options: CompileOptions) -> tuple[str | None, bytes, str, list[str]]: ...

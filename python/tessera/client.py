@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import operator
 import os
 import threading
 from collections.abc import Iterable
@@ -13,7 +14,7 @@ import numpy as np
 from . import _native
 from .array import Array, convert
 from .dtypes import DTYPES, name_of
-from .errors import ArgumentTypeError
+from .errors import ArgumentTypeError, InvalidArgumentError
 from .program import Parameter, Program
 from .sharding import Mesh, Sharding, placement
 
@@ -49,6 +50,8 @@ class Client(_native.Client):
     """
 
     def __init__(self, device: str = "cpu", workers: int = 0, *, communicator: str = "local") -> None:
+        if operator.index(workers) < 0:
+            raise InvalidArgumentError(f"workers={workers}: 0 or more")
         super().__init__(device, workers, communicator)
 
     def load(self, program: Program) -> Executable:
@@ -102,7 +105,7 @@ def device_put(
     host = np.asarray(value)
     if expected is None:
         expected = host.dtype
-    sharding = like if isinstance(like, Sharding) else Sharding(Mesh({})) if like is None else like.sharding
+    sharding = like if isinstance(like, Sharding) else Sharding(Mesh({})) if like is None else getattr(like, "sharding", None)
     if not isinstance(sharding, Sharding):
         raise ArgumentTypeError(f"{like!r} is no sharding")
     element_type = name_of(expected)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol, TypeAlias
 
 from . import _native
-from .errors import ArgumentTypeError
+from .errors import ArgumentTypeError, InvalidArgumentError
 
 
 class Lowered(Protocol):
@@ -103,14 +103,21 @@ def compile_options(
     """The extension's form of them."""
     size = None if memory is None else str(memory)
     asked = plan or PlanRequest()
-    return _native.CompileOptions(name, entry, target, target_cpu, topology_text(topology), input_shapes, overlap, size,
+    text, file = topology_text(topology)
+    return _native.CompileOptions(name, entry, target, target_cpu, text, file, input_shapes, overlap, size,
                                   plan is not None, asked.devices or 0, asked.mesh, asked.effort)
 
 
-def topology_text(topology: str | os.PathLike[str] | None) -> str | None:
-    """What the compiler takes: a machine's name, or a file's contents, which may be given themselves."""
+def topology_text(topology: str | os.PathLike[str] | None) -> tuple[str | None, str | None]:
+    """What the compiler takes: a machine's name, or a file's contents, which may be given themselves; and the file."""
     if topology is None:
-        return None
+        return None, None
+    if topology == "":
+        raise InvalidArgumentError("topology='': a file, its contents, or the name of a machine")
     # Names of machines have neither dots nor slashes.
     is_itself = isinstance(topology, str) and ("{" in topology or not set(topology) & set("./"))
-    return str(topology) if is_itself else pathlib.Path(topology).read_text()
+    if is_itself:
+        return str(topology), None
+    text = pathlib.Path(topology).read_text(errors="replace")
+    # What is empty would be the default.
+    return text or " ", str(topology)

@@ -61,6 +61,15 @@ def test_meshes():
         tessera.compile('sdy.mesh @m = <["x"=1048576, "y"=64]>\nfunc.func @main() { return }')
 
 
+def test_what_is_no_option(client):
+    with pytest.raises(ValueError, match="workers=-1"):
+        tessera.Client(workers=-1)
+    with pytest.raises(TypeError, match="3 is no sharding"):
+        tessera.device_put(np.ones(3), 3, client=client)
+    with pytest.raises(ValueError, match="topology=''"):
+        tessera.compile("", topology="")
+
+
 def test_what_is_no_program(client):
     with pytest.raises(TypeError, match="is no tessera.Program"):
         client.load("step.tsr")

@@ -78,6 +78,13 @@ def test_integers_that_do_not_fit_are_refused():
         tessera.jit(lambda x: x + 1)(1 << 40)
 
 
+def test_integers_have_jax_s_gradient_of_nothing():
+    gradient = jax.grad(lambda i, x: (i * x).sum(), argnums=(0, 1), allow_int=True)
+    nothing, found = tessera.jit(gradient)(np.arange(3), normal(3))
+    assert (nothing.shape, nothing.dtype) == ((3,), jax.dtypes.float0)
+    np.testing.assert_array_equal(found, np.arange(3))
+
+
 def test_weak_types_promote_as_with_jax():
     half = jnp.ones(3, jnp.bfloat16)
     double = tessera.jit(lambda x: x * 2.0)

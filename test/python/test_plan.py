@@ -42,7 +42,7 @@ def arguments(width=32, hidden=64, rows=128):
 def test_a_plan_says_what_it_is():
     plan = tessera.plan(MODULE, devices=4)
     assert plan.mesh.size == 4
-    assert set(plan.specs) == {"%x", "%w"}
+    assert set(plan.specs) == {"in0", "in1"} == {parameter.name for parameter in plan.compile().inputs}
     assert all(len(spec) == 2 for spec in plan.specs.values())
     assert plan.seconds > 0 and plan.peak_bytes > 0
     assert plan.gap is None or 0 <= plan.gap <= 1
@@ -69,7 +69,7 @@ def test_a_mesh_may_be_given(mesh):
 def test_mistakes():
     with pytest.raises(tessera.CompileError, match="how many devices"):
         tessera.plan(MODULE)
-    with pytest.raises(tessera.CompileError, match="needs (least, )?--memory=[0-9]+"):
+    with pytest.raises(tessera.CompileError, match="needs (least, )?memory=[0-9]+"):
         tessera.plan(MODULE, devices=2, memory=4096)
     with pytest.raises(tessera.CompileError, match="asks for others"):
         tessera.plan(MODULE, devices=2, mesh="a=4")
@@ -125,7 +125,7 @@ def test_a_large_program_that_is_far_from_fitting_is_not_tried_with_as_little_as
     }}"""
     with pytest.raises(tessera.CompileError, match="no plan was found that fits .*counted one takes least.* was not tried"):
         tessera.plan(module, devices=4, memory=100_000, effort=1)
-    with pytest.raises(tessera.CompileError, match="no plan was found .*compiled needs --memory=") as nearer:
+    with pytest.raises(tessera.CompileError, match="no plan was found .*compiled needs memory=") as nearer:
         tessera.plan(module, devices=4, memory=1_050_000, effort=1)
     assert "counted" not in str(nearer.value)  # it was compiled, and needs more than is counted
 

@@ -94,6 +94,26 @@ def test_options():
             tessera.compile(lowered(), **wrong)
 
 
+@pytest.mark.parametrize("text, wrong", [
+    ('{"alpha": 1e-6,}', ":1:16: Expected object key"),
+    ('{"alpha": "x"}', ":1:1: topology: 'alpha'"),
+    ('{"spaces": {"moon": {}}}', ":1:1: topology: no memory 'moon'"),
+    ("", ":1:1: "),
+])
+def test_a_wrong_topology_is_named(tmp_path, text, wrong):
+    path = tmp_path / "pod.json"
+    path.write_text(text)
+    with pytest.raises(tessera.CompileError, match="pod.json" + wrong):
+        tessera.compile(lowered(), topology=path)
+
+
+def test_advice_names_keywords():
+    with pytest.raises(tessera.CompileError, match=r" Allow memory=\d+"):
+        tessera.compile(lowered(), memory=1)
+    with pytest.raises(tessera.CompileError, match="target_cpu=z80: .* `tessera compile --target-cpu=help` lists"):
+        tessera.compile(lowered(), target_cpu="z80")
+
+
 @pytest.mark.parametrize("cpu", ["x86-64-v4", "sapphirerapids"])
 def test_a_program_for_another_processor_is_made_and_saved(client, tmp_path, cpu):
     program = tessera.compile("func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }", target_cpu=cpu)

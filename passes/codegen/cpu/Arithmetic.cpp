@@ -17,14 +17,16 @@ static llvm::Constant *integer(llvm::Type *type, int64_t value) {
 
 //===--- Memory and rounding ---===//
 
-// bf16 to nearest, ties to even, on the bit pattern; NaN stays NaN.
-static Value roundToBf16(llvm::IRBuilder<> &b, Value value) {
+// bf16 to nearest, ties to even, on the bit pattern; NaN stays NaN. `isNaNShort`: one is quiet, and its lower half
+// zero, so that it stays what it is by itself.
+static Value roundToBf16(llvm::IRBuilder<> &b, Value value, bool isNaNShort = false) {
   llvm::Type *bitsType = likeType(value->getType(), b.getInt32Ty());
   Value bits = b.CreateBitCast(value, bitsType);
   Value isOdd = b.CreateAnd(b.CreateLShr(bits, 16), integer(bitsType, 1));
   Value rounded = b.CreateAdd(bits, b.CreateAdd(isOdd, integer(bitsType, 0x7fff)));
-  rounded = b.CreateSelect(b.CreateFCmpUNO(value, value),
-                           b.CreateOr(bits, integer(bitsType, 0x400000)), rounded);
+  if (!isNaNShort)
+    rounded = b.CreateSelect(b.CreateFCmpUNO(value, value),
+                             b.CreateOr(bits, integer(bitsType, 0x400000)), rounded);
   return b.CreateBitCast(b.CreateAnd(rounded, integer(bitsType, 0xffff0000)), value->getType());
 }
 
@@ -356,6 +358,11 @@ static bool isExact(Op op) {
   }
 }
 
+// Whether a NaN that comes of bf16 is the processor's own, or one of the operands, made quiet.
+static bool passesNaN(Op op) {
+  return op == Op::Add || op == Op::Sub || op == Op::Mul || op == Op::Div || op == Op::Exp;
+}
+
 Value Emitter::arithmetic(Op op, ElementKind kind, llvm::ArrayRef<Value> v, const Node *node) {
   if (op == Op::FloorDiv || op == Op::FloorRem)
     return floorDivision(b, op, node, v[0]);
@@ -372,6 +379,9 @@ Value Emitter::arithmetic(Op op, ElementKind kind, llvm::ArrayRef<Value> v, cons
     bool isNew = llvm::isa<llvm::Instruction>(value) && !llvm::is_contained(v, value);
     if (kind == ElementKind::BF16 && features.bf16Pairs && isExact(op) && isNew)
       narrowed[{value, kind}] = narrowPairsOfBf16(b, value);
+    if (kind == ElementKind::BF16 && !isRounded && passesNaN(op) && !features.bf16 &&
+        !features.bf16Pairs)
+      return roundToBf16(b, value, /*isNaNShort=*/true);
     return isNarrowFloat(kind) && !isRounded ? round(kind, value) : value;
   }
   auto binary = [&](llvm::Intrinsic::ID id) { return b.CreateBinaryIntrinsic(id, v[0], v[1]); };

@@ -363,7 +363,10 @@ void ContractionEmitter::emitCell(Value cell, llvm::Instruction *before) {
 
 void ContractionEmitter::reserveScratch() {
   int64_t sumBytes = byteSize(kind), bytes = plan.isPaired ? 2 : sumBytes;
-  if (plan.packsA)
+  if (plan.inTilesA)
+    scratchA =
+        function.reserveScratch(llvm::divideCeil(plan.mPanel, plan.rows) * plan.tileOfA() * bytes);
+  else if (plan.packsA)
     scratchA = function.reserveScratch((plan.acrossA ? plan.packedRows() : plan.mPanel) *
                                        plan.panelK() * bytes);
   // A block's last square reaches past it.

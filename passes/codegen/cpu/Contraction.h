@@ -12,8 +12,10 @@ struct ContractionPlan : ContractionLoops, ContractionCells {
   unsigned lanes = 1, vectors = 1; // its columns: `vectors` of `lanes`
   bool packsA = false, packsB = false;
   bool acrossA = false;  // a is packed with m innermost rather than k
+  bool inTilesA = false; // the same, but that the rows of each tile are together: [tile][k][rows]
   bool acrossB = false;  // b lies with k innermost: it is transposed while it is packed
   bool isAlongK = false; // so along k's loops as b has them
+  bool isBySets = false; // panels of b begin in different sets of the first-level cache
   bool isPaired = false; // by pairs of k: bf16, and integers of 16 bits and less
   bool byTiles = false;  // bf16 by the processor's tiles (ContractionTiles.cpp)
   std::optional<TermRange> terms = std::nullopt; // that are not left out
@@ -31,8 +33,13 @@ struct ContractionPlan : ContractionLoops, ContractionCells {
   int64_t panelK() const {
     return byTiles ? llvm::alignTo(kSize, Reduction::tileUnit) : kBlock ? kBlock : kSize;
   }
-  // Of a panel of b in the scratch: what lies behind a run's last square is another panel's else.
-  int64_t panelLength() const { return panelK() + (isAlongK && kBlock ? lanes : 0); }
+  // Of a panel of b in the scratch: what lies behind a run's last square is another panel's else. A row
+  // more, and those that a row of k is copied to lie in different sets of the first-level cache.
+  int64_t panelLength() const {
+    return panelK() + (isAlongK && kBlock ? lanes : 0) + (isBySets && kBlock ? 1 : 0);
+  }
+  // Elements of such a tile of a: they begin in different sets, too.
+  int64_t tileOfA() const { return rows * panelK() + 16; }
   // Rows of a side by side when it is packed with m innermost.
   int64_t packedRows() const { return llvm::alignTo(mPanel, 16); }
   // Sums of a cell that wait for the next block of k.

@@ -90,6 +90,11 @@ void ContractionEmitter::findNextPanel(Tile tile) {
 void ContractionEmitter::findNextBlock(Tile tile) {
   if (!readsPanels() || plan.byTiles || !function.features.prefetches)
     return;
+  // A large cell's are more than what a core's own cache holds besides.
+  constexpr int64_t mostSums = 128 * 128;
+  if (function.features.bytes < 64 && plan.sumElements() > mostSums && plan.mAround.empty() &&
+      !plan.product->reduction->isOfWindow)
+    return;
   int64_t tiles =
       llvm::divideCeil(plan.mChunk, plan.rows) * llvm::divideCeil(plan.nChunk, plan.columns());
   Value number = numberOf(tile);

@@ -110,7 +110,9 @@ void ContractionEmitter::multiplyBlock(Tile tile, Value low, Value high,
   llvm::Type *packed =
       plan.isPaired ? llvm::FixedVectorType::get(half, 2 * plan.lanes) : vectorType();
   Value rowsOfA = nullptr, panel = nullptr;
-  if (plan.packsA) {
+  if (plan.inTilesA) {
+    rowsOfA = tileOfA(m0);
+  } else if (plan.packsA) {
     int64_t step = !plan.acrossA ? plan.panelK() : plan.isPaired ? 2 : 1;
     Value first = b.CreateNSWMul(b.CreateNSWSub(m0, panelLow), e.i64(step));
     rowsOfA = e.element(b.CreateConstGEP1_64(b.getInt8Ty(), e.scratch, scratchA), stored, first);
@@ -124,7 +126,9 @@ void ContractionEmitter::multiplyBlock(Tile tile, Value low, Value high,
     Value fromA =
         plan.packsA
             ? e.element(rowsOfA, stored,
-                        b.CreateNSWMul(placeOfK(), e.i64(plan.acrossA ? plan.packedRows() : 1)))
+                        b.CreateNSWMul(placeOfK(), e.i64(plan.inTilesA  ? plan.rows
+                                                         : plan.acrossA ? plan.packedRows()
+                                                                        : 1)))
             : e.element(e.bufferPointer(plan.a->buffer()), stored, e.emitIndex(plan.a->index));
     Value fromB = plan.packsB ? e.element(panel, stored, b.CreateNSWMul(placeOfK(), e.i64(columns)))
                               : e.element(e.bufferPointer(plan.b->buffer()), stored,

@@ -143,6 +143,9 @@ void ContractionEmitter::overRunsOfM(llvm::function_ref<void(Value, Value, Value
 
 // a with its rows side by side: [k][m], or [k / 2][m][2].
 void ContractionEmitter::packAcrossA() {
+  if (plan.inTilesA)
+    return copyRows(plan.a, plan.m, panelLow, panelHigh, plan.rows, rowsInTiles(),
+                    [&](Value m0) { return tileOfA(m0); });
   constexpr int64_t most = 64;
   int64_t inner = boundsOf(graph, plan.m).second;
   unsigned lanes = 16;
@@ -337,6 +340,9 @@ void ContractionEmitter::packB() {
     return overTiles(nLow, nHigh, columns, plan.nSize, [&](Value n0, Value) {
       plan.isPaired ? packPairsAcrossB(n0, panelOfB(n0)) : packAcrossB(n0, panelOfB(n0));
     });
+  if (plan.nSize >= columns && areRows(plan.b, plan.n))
+    return copyRows(plan.b, plan.n, nLow, nHigh, columns, plan.nSize,
+                    [&](Value n0) { return panelOfB(n0); });
   overK(plan.isPaired ? 2 : 1, [&] {
     Value row = b.CreateNSWMul(placeOfK(), e.i64(columns));
     overTiles(nLow, nHigh, columns, plan.nSize, [&](Value n0, Value) {

@@ -30,22 +30,14 @@ static void chooseRows(ContractionPlan &plan, unsigned registers) {
   }
 }
 
-// Some rows past a large b, whose rows lie far apart: with 16 registers tiles are low and narrow, and one after
-// the other would read a line of each of b's rows, which come to lie in one set of the first-level cache where
-// they are a multiple of 4 KiB apart.
-static bool copiesForFewRows(const ContractionPlan &plan, const VectorFeatures &features) {
-  constexpr int64_t leastRows = 8, farElements = 256, largeElements = 1 << 20;
-  return features.bytes < 64 && plan.mSize >= leastRows && plan.k.size() == 1 &&
-         plan.kSize * plan.nSize >= largeElements && plan.b->op == Op::Load &&
-         strideOf(plan.b->index, plan.k.back()).value_or(0) >= farElements;
-}
-
 // Squares of pairs that are turned end where k does: blocks are whole ones then.
-static bool goesInBlocks(const ContractionPlan &plan) {
+static bool goesInBlocks(const ContractionPlan &plan, const VectorFeatures &features) {
   bool endsInSquare = plan.isPaired && plan.acrossB;
   if (endsInSquare && (plan.k.size() > 1 || plan.kSize % (2 * int64_t(plan.lanes)) != 0))
     return false;
-  return canGoInBlocks(plan, plan.packsA, plan.packsB);
+  return canGoInBlocks(plan, plan.packsA, plan.packsB) ||
+         (features.bytes < 64 && copiesForLarge(plan) &&
+          plan.product->reduction->blockEnds.empty());
 }
 
 // Smaller panels where there is no room for what they would be.
@@ -77,8 +69,10 @@ static void chooseCells(ContractionPlan &plan, const Graph &graph, const VectorF
   bool isMatrix = !reduction.isOfWindow && plan.mAround.empty();
   static_cast<ContractionCells &>(plan) =
       plan.isPaired && reduction.isOfBf16 && isMatrix
-          ? cost::pairCells(product, plan.rows, plan.columns(), goesInBlocks(plan), !plan.acrossA)
-          : cost::contractionCells(product, plan.rows, plan.columns(), bytes, goesInBlocks(plan),
+          ? cost::pairCells(product, plan.rows, plan.columns(), goesInBlocks(plan, features),
+                            !plan.acrossA)
+          : cost::contractionCells(product, plan.rows, plan.columns(), bytes,
+                                   goesInBlocks(plan, features),
                                    cost::CellBounds::of(isMatrix ? features.bytes : 64));
   if (readsFewRows(plan))
     passRows(plan, product, plan.columns());
@@ -176,6 +170,14 @@ void choosePairs(ContractionPlan &plan, Graph &graph, const VectorFeatures &feat
   }
 }
 
+// Rows of a that lie side by side: with a stride between k's each step of a tile would read a line of its own,
+// and a block of them would not stay in the first-level cache with a panel of b.
+static bool copiesTiles(const ContractionPlan &plan, const VectorFeatures &features) {
+  return features.bytes < 64 && plan.acrossA && !plan.isPaired && !plan.isTurned &&
+         plan.mAround.empty() && isDirect(plan.a, plan.product->kind) &&
+         strideOf(plan.a->index, plan.m) == 1 && plan.a->index->nodes.empty();
+}
+
 std::optional<ContractionPlan> planContraction(const NestGraph &nest,
                                                const VectorFeatures &features) {
   std::optional<ContractionLoops> loops = findContraction(nest);
@@ -209,12 +211,17 @@ ContractionPlan planByVectors(const NestGraph &nest, const ContractionLoops &loo
     plan.packsB = !isDirect(plan.b, kind) || strideOf(plan.b->index, plan.n) != 1;
     plan.packsA = plan.packsA || copiesFarA(plan);
     plan.packsB = plan.packsB || copiesFarB(plan);
-    plan.packsB = plan.packsB || copiesForFewRows(plan, features);
+    if (features.bytes < 64) {
+      plan.packsA = plan.packsA || copiesForLarge(plan);
+      plan.packsB = plan.packsB || copiesForLarge(plan) || copiesForShortVectors(plan);
+    }
     plan.packsA |= plan.isTurned;
     if (!reduction.blockEnds.empty())
       plan.packsA = plan.packsB = true; // the ends are those of panels
   }
   chooseCopies(plan, nest.g->graph);
+  plan.inTilesA = copiesTiles(plan, features);
+  plan.isBySets = features.bytes < 64 && !plan.isPaired;
   chooseCells(plan, nest.g->graph, features);
   // Of panels alone, whose rows are those of one loop: in whole blocks of the order of addition.
   bool hasBlocks = plan.kSize > Reduction::chainBlock && reduction.blockEnds.empty();

@@ -1,5 +1,6 @@
 #include "passes/codegen/cpu/ObjectCode.h"
 
+#include "passes/codegen/cpu/FreezeInvariants.h"
 #include "passes/codegen/cpu/ModuleCode.h"
 #include "llvm/IR/PassManager.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -7,6 +8,7 @@
 #include "llvm/TargetParser/Host.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
 #include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
 
 namespace tessera::codegen {
 
@@ -36,8 +38,11 @@ bool ObjectCode::compile(llvm::Module &module, llvm::SmallVectorImpl<char> &obje
   before.addPass(llvm::AlwaysInlinerPass());
   before.addPass(
       llvm::createModuleToFunctionPassAdaptor(llvm::SROAPass(llvm::SROAOptions::PreserveCFG)));
+  llvm::FunctionPassManager atEnd;
+  atEnd.addPass(llvm::LoopSimplifyPass()); // places before loops
+  atEnd.addPass(FreezeInvariantsPass());
   return compileModule(module, *machine, llvm::CodeGenFileType::ObjectFile, object,
-                       std::move(before));
+                       std::move(before), std::move(atEnd));
 }
 
 } // namespace tessera::codegen

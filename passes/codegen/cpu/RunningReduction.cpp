@@ -449,6 +449,8 @@ bool RunningEmitter::emit() {
 }
 
 bool emitRunningReduction(KernelFunction &function, mlir::Operation *operation) {
+  // Registers of blocks that are turned wait on the stack, which LLVM leaves aligned for half of one.
+  function.function->addFnAttr("stackrealign");
   auto op = mlir::cast<ReduceWindowOp>(operation);
   return RunningEmitter(function, op, *runningLoopsOf(op)).emit();
 }

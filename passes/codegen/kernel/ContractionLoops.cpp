@@ -244,6 +244,22 @@ bool copiesFarB(const ContractionLoops &loops) {
   return (isFar || isOfLongPanels) && loops.mSize >= 64;
 }
 
+// Some rows past a large b, whose rows lie far apart: with 16 registers tiles are low and narrow, and one after
+// the other would read a line of each of b's rows, which come to lie in one set of the first-level cache where
+// they are a multiple of 4 KiB apart.
+bool copiesForShortVectors(const ContractionLoops &loops) {
+  constexpr int64_t leastRows = 8, farElements = 256, largeElements = 1 << 20;
+  return loops.mSize >= leastRows && loops.k.size() == 1 &&
+         loops.kSize * loops.nSize >= largeElements && loops.b->op == Op::Load &&
+         strideOf(loops.b->index, loops.k.back()).value_or(0) >= farElements;
+}
+
+bool copiesForLarge(const ContractionLoops &loops) {
+  constexpr int64_t longK = 1024, wide = 512, largeElements = 8 << 20;
+  return loops.k.size() == 1 && loops.kSize >= longK && loops.nSize >= wide &&
+         loops.mSize * loops.kSize >= largeElements;
+}
+
 bool readsFewRows(const ContractionLoops &loops) {
   constexpr int64_t fewRows = 4, manyColumns = 128;
   Node *b = loops.b;

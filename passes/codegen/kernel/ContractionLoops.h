@@ -46,6 +46,11 @@ void splitSums(const Graph &graph, llvm::ArrayRef<Node *> live, ContractionLoops
 // rows (or columns) of the other go past them, and each step along k comes to other lines.
 bool copiesFarA(const ContractionLoops &loops);
 bool copiesFarB(const ContractionLoops &loops);
+// The same of b where vectors are shorter than 64 bytes, whatever the above says.
+bool copiesForShortVectors(const ContractionLoops &loops);
+// The same of both, of an a that no shared cache holds: each panel of b would read it from memory once more.
+// Copied, they go in blocks.
+bool copiesForLarge(const ContractionLoops &loops);
 // Whether a few rows of a go past b where that lies: what counts is how it is read.
 bool readsFewRows(const ContractionLoops &loops);
 // Whether a few columns of a product go past rows of a matrix, which are turned: it is b then.

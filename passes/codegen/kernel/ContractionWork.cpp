@@ -1,5 +1,7 @@
 #include "passes/codegen/kernel/ContractionWork.h"
 
+#include "lib/cost/CellBounds.h"
+#include "lib/cost/ProductTile.h"
 #include "passes/codegen/kernel/Partition.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -62,25 +64,58 @@ static cost::CellBytes bytesOf(const Product &product, int64_t kBlock, int64_t e
           kBlock ? int64_t(4) : 0};
 }
 
-static ContractionCells commonCells(const Graph &graph, const ContractionLoops &loops,
-                                    const Product &product) {
-  ContractionCells cells = cost::commonCells(
-      product, canGoInBlocks(loops, product.a != Product::None, product.b != Product::None));
+// What other loops make of them, and a bound of scratch. `rows`, `columns`: of a tile, by vectors of `lanes`.
+static void placeCells(ContractionCells &cells, const Graph &graph, const ContractionLoops &loops,
+                       const Product &product, int64_t rows, int64_t columns, int64_t lanes,
+                       int64_t element) {
   if (!loops.mAround.empty() && isAcross(loops, graph))
-    makeTall(cells, product, boundsOf(graph, loops.m).second, loops.nSize > 16 ? 32 : 16);
+    makeTall(cells, product, boundsOf(graph, loops.m).second,
+             loops.nSize > lanes ? 2 * lanes : lanes);
   if (readsFewRows(loops))
     passRows(cells, product, 128);
   if (isNarrow(loops))
     narrowCells(cells, product, 16);
-  if (graph.mostScratch) {
-    int64_t element = product.type == cost::ProductType::BF16 && !product.isWidened ? 2
-                      : product.type == cost::ProductType::F64                      ? 8
-                                                                                    : 4;
-    cost::fitInto(cells, product, std::min<int64_t>(loops.mSize, product.isTurned ? 16 : 8),
-                  std::min<int64_t>(llvm::PowerOf2Ceil(loops.nSize), product.isTurned ? 16 : 32),
+  if (graph.mostScratch)
+    cost::fitInto(cells, product, std::min<int64_t>(loops.mSize, rows),
+                  std::min<int64_t>(llvm::PowerOf2Ceil(loops.nSize), columns),
                   bytesOf(product, cells.kBlock, element), graph.mostScratch);
-  }
+}
+
+static ContractionCells commonCells(const Graph &graph, const ContractionLoops &loops,
+                                    const Product &product) {
+  ContractionCells cells = cost::commonCells(
+      product, canGoInBlocks(loops, product.a != Product::None, product.b != Product::None));
+  int64_t element = product.type == cost::ProductType::BF16 && !product.isWidened ? 2
+                    : product.type == cost::ProductType::F64                      ? 8
+                                                                                  : 4;
+  placeCells(cells, graph, loops, product, product.isTurned ? 16 : 8, product.isTurned ? 16 : 32,
+             /*lanes=*/16, element);
   return cells;
+}
+
+// b is copied for each panel of rows where not all of a cell's columns are copied at a time.
+static double timesOfB(const Product &product, const ContractionCells &cells) {
+  return chunksOf(product.m, cells.nPanel < cells.nChunk ? cells.mPanel : cells.mChunk);
+}
+
+// How cells of short vectors get their operands, and how often (CellBounds.h).
+static Product::Copies copiesByShortVectors(const Graph &graph, const ContractionLoops &loops,
+                                            Product product) {
+  bool isLarge = copiesForLarge(loops);
+  if (product.a == Product::None && isLarge)
+    product.a = copyOf(loops.a, vectorsOfA(graph, loops), loops.k.back());
+  if (product.b == Product::None && (isLarge || copiesForShortVectors(loops)))
+    product.b = copyOf(loops.b, loops.n, loops.k.back());
+  bool isMatrix = !loops.product->reduction->isOfWindow && loops.mAround.empty();
+  bool inBlocks = canGoInBlocks(loops, product.a != Product::None, product.b != Product::None) ||
+                  (isLarge && loops.product->reduction->blockEnds.empty());
+  ContractionCells cells = cost::shortCells(product, inBlocks, isMatrix);
+  constexpr int64_t lanes = 8;
+  cost::Tile tile = cost::tileOf(product, lanes);
+  placeCells(cells, graph, loops, product, static_cast<int64_t>(tile.rows),
+             static_cast<int64_t>(tile.columns), lanes,
+             product.type == cost::ProductType::F64 ? 8 : 4);
+  return {product.a, product.b, chunksOf(product.n, cells.nChunk), timesOfB(product, cells)};
 }
 
 // How the processor's own tiles get their operands, and how often (cpu/ContractionTiles.cpp).
@@ -134,10 +169,13 @@ cost::Product productOf(const Graph &graph, const ContractionLoops &loops) {
     product.b = Product::Computed;
   auto [low, high] = boundsOf(graph, loops.k.back());
   product.run = copiesA && copiesB ? product.k : double(std::max<int64_t>(high - low, 1));
+  if (!copiesB && loops.k.size() == 1)
+    product.strideOfB =
+        double(std::abs(strideOf(loops.b->index, loops.k.back()).value_or(0)) * byteSize(kind));
   ContractionCells cells = commonCells(graph, loops, product);
   product.timesA = chunksOf(product.n, cells.nChunk);
-  // b is copied for each panel of rows where not all of a cell's columns are copied at a time.
-  product.timesB = chunksOf(product.m, cells.nPanel < cells.nChunk ? cells.mPanel : cells.mChunk);
+  product.timesB = timesOfB(product, cells);
+  product.byShortVectors = copiesByShortVectors(graph, loops, product);
   if (isBf16)
     product.byTiles = copiesByTiles(graph, loops, product);
   return product;

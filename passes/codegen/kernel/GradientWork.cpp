@@ -97,6 +97,8 @@ cost::KernelWork workOf(const JointNests &nests, const GradientLoops &gradient) 
     }
   work.moved += 4 * 2 * pairs * double(gradient.products.size() + gradient.factors.size());
   work.grid = double(gradient.outerCount);
+  if (sizesOf(gradient).mayBeHidden) // positions lie anywhere, as far as is known
+    work.inMean = 0.5;
   return work;
 }
 

@@ -1,6 +1,7 @@
 #include "passes/codegen/kernel/NestWork.h"
 
 #include "dialects/stablehlo/TensorTypes.h"
+#include "lib/cost/ProductCells.h"
 #include "passes/codegen/kernel/ContractionWork.h"
 #include "passes/codegen/kernel/ElementWork.h"
 #include "passes/codegen/kernel/GroupedProduct.h"
@@ -306,9 +307,12 @@ private:
       made.timesB = chunks;
       made.run = std::min(made.run, double(cells.strip));
       made.byTiles.timesA = made.timesA, made.byTiles.timesB = made.timesB;
+      made.byShortVectors.reset();
     }
     work.products.back().a = work.products.back().byTiles.a = cost::Product::None;
     work.grid = chunks * double(sizes.heads);
+    if (sizes.mayBeHidden) // positions lie anywhere, as far as is known
+      work.inMean = 0.5;
     auto queries = double(sizes.heads * sizes.queries);
     double pairs = queries * double(sizes.keys), scores = pairs * shareOfKeys;
     paddingOfKeys = shareOfTiles / shareOfKeys * double(llvm::alignTo(sizes.keys, columns)) /
@@ -358,7 +362,8 @@ private:
                        unwidened(read[0]), unwidened(read[1])})
       if (node->op == Op::Load || node->op == Op::Convert)
         inProduct.insert(node);
-    bool goesByTiles = made.n > kColumnsOfStrips;
+    int64_t bytes = made.type == cost::ProductType::F64 ? 8 : 4;
+    bool goesByTiles = made.n > kColumnsOfStrips && !cost::goesAlongRows(made, bytes);
     writesStrips = goesByTiles && !made.isTurned;
     // Filters that are copied for images with channels first are read in pieces.
     bool readsStrips = made.b == cost::Product::None

@@ -33,6 +33,8 @@ class Entry:
                         for number, (leaf, like) in enumerate(zip(lowering.kept, self._inputs))
                         if not isinstance(leaves[leaf], Array)]
         self._keys = [(number, result.key) for number, result in enumerate(lowering.results) if result.key]
+        self._zeros = [(number, np.zeros(output.shape, jax.dtypes.float0))
+                       for number, (output, result) in enumerate(zip(program.outputs, lowering.results)) if result.is_float0]
         executable._set_kinds([kind(output.shape, output.dtype, output.sharding, result.weak)
                                for output, result in zip(program.outputs, lowering.results)])
 
@@ -55,6 +57,8 @@ class Entry:
         outputs: list[Any] = self._executable.execute(self._constants + inputs if self._constants else inputs)
         for number, implementation in self._keys:
             outputs[number] = LazyKeys(implementation, outputs[number])
+        for number, zeros in self._zeros:
+            outputs[number] = zeros
         return jax.tree_util.tree_unflatten(self._tree, outputs)
 
 

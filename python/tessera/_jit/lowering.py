@@ -21,6 +21,7 @@ class Result:
 
     weak: bool  # promotes as a Python scalar does
     key: Any = None  # the implementation of PRNG keys, where it is an array of them
+    is_float0: bool = False  # the gradient of integers, which the module gives as i1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,6 +52,7 @@ def lower(traced: jax.stages.Traced, mesh: AnyMesh | None) -> tuple[jax.stages.L
     if jax_internals.closes_over_references(lowered):
         raise CompileError(f"error: {traced.fun_name}: jax.Ref is not supported: pass the array, and return the new one")
     constants, kept = jax_internals.inputs_of(lowered)
-    results = [Result(aval.weak_type, getattr(aval.dtype, "_impl", None) if is_key(aval.dtype) else None)
+    results = [Result(aval.weak_type, getattr(aval.dtype, "_impl", None) if is_key(aval.dtype) else None,
+                      aval.dtype == jax.dtypes.float0)
                for aval in traced.jaxpr.out_avals]
     return lowered, Lowering(jax_internals.module_bytes(lowered), constants, kept, results, lowered.out_tree)

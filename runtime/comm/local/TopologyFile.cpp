@@ -12,7 +12,7 @@ namespace {
 // As much JSON as topology files use: objects, lists, numbers, strings; other kinds are refused.
 struct Value {
   double number = 0;
-  bool isNumber = false;
+  bool isNumber = false, isObject = false, isList = false;
   std::string text;
   std::map<std::string, Value> members;
   std::vector<Value> entries;
@@ -52,9 +52,11 @@ private:
       return false;
     if (text_[0] == '"')
       return parseString(value.text);
-    if (eat('['))
+    value.isList = eat('[');
+    if (value.isList)
       return eat(']') || parseEntries(value, depth);
-    if (!eat('{')) {
+    value.isObject = eat('{');
+    if (!value.isObject) {
       auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), value.number);
       value.isNumber = error == std::errc();
       text_.remove_prefix(end - text_.data());
@@ -88,6 +90,24 @@ void readNumber(const Value &object, const char *name, double &into) {
     into = member->second.isNumber ? member->second.number : -1;
 }
 
+// Members, each between spaces. Most of a topology's are the compiler's (lib/cost/TopologyFields.h).
+constexpr std::string_view kOfLinks = " alpha beta directions ";
+constexpr std::string_view kOfLevels = " name devices alpha beta directions ";
+constexpr std::string_view kOfTopologies =
+    " name about alpha beta directions axes levels spaces computing_at_once flops flops_by_type "
+    "memory kernels processors cache shared_cache others near vector tiles beside_tiles step "
+    "short_step waking launch instruction sharing together meeting ";
+
+// A misspelt member would leave a link as in the default.
+Status refuseUnknown(const Value &object, std::string_view known) {
+  if (!object.isObject)
+    return invalidArgument("must be an object");
+  for (const auto &[name, member] : object.members)
+    if (name.find(' ') != name.npos || known.find(" " + name + " ") == known.npos)
+      return invalidArgument("no member '" + name + "' here");
+  return {};
+}
+
 // The link that an object describes; what it leaves out is as in `base`.
 Status readLink(const Value &object, Link base, Link &link) {
   link = base;
@@ -110,6 +130,8 @@ Status readLevel(const Value &object, Link base, links::Level &level) {
   if (!(devices >= 0 && devices <= 1e9))
     return invalidArgument("devices must be from 0 (all) to 1e9");
   level.devices = static_cast<int64_t>(devices);
+  if (Status s = refuseUnknown(object, kOfLevels); !s.ok())
+    return s;
   return readLink(object, base, level.link);
 }
 
@@ -123,16 +145,26 @@ Result<std::shared_ptr<const Links>> parseTopology(std::string_view nameOrText,
                   "a topology simulates the links of one mesh, and the file has " +
                       std::to_string(program.programs().size()) + " programs");
   Value root;
-  if (!Parser(text).parseFile(root))
+  if (!Parser(text).parseFile(root) || !root.isObject)
     return invalidArgument(
         "a topology is a JSON object of numbers, strings, lists and objects, such as "
         "{\"alpha\": 1e-6, \"beta\": 1e10}");
   links::Network network;
   if (Status s = readLink(root, {1e-6, 5e9}, network.link); !s.ok())
     return s;
-  for (const auto &[name, object] : root.members["axes"].members)
-    if (Status s = readLink(object, network.link, network.axes[name]); !s.ok())
+  if (Status s = refuseUnknown(root, kOfTopologies); !s.ok())
+    return s;
+  if (auto axes = root.members.find("axes"); axes != root.members.end() && !axes->second.isObject)
+    return invalidArgument("'axes' must be an object of objects");
+  if (auto all = root.members.find("levels"); all != root.members.end() && !all->second.isList)
+    return invalidArgument("'levels' must be a list");
+  for (const auto &[name, object] : root.members["axes"].members) {
+    Status s = refuseUnknown(object, kOfLinks);
+    if (s.ok())
+      s = readLink(object, network.link, network.axes[name]);
+    if (!s.ok())
       return invalidArgument("axis '" + name + "': " + s.message());
+  }
   for (const Value &object : root.members["levels"].entries)
     if (Status s = readLevel(object, network.link, network.levels.emplace_back()); !s.ok())
       return invalidArgument("level '" + network.levels.back().name + "': " + s.message());

@@ -43,6 +43,21 @@ module attributes {tessera.topology = #tessera.topology<kernels = {processors = 
 
 // -----
 
+// expected-error @+1 {{topology: 'q9' of 'flops_by_type' is no element type, such as bf16}}
+module attributes {tessera.topology = #tessera.topology<flops_by_type = {q9 = 1.0e+12}>} {}
+
+// -----
+
+// expected-error @+1 {{topology: no memory 'moon' is known, in 'spaces': there are device and host}}
+module attributes {tessera.topology = #tessera.topology<spaces = {moon = {bytes = 8.0}}>} {}
+
+// -----
+
+// expected-error @+1 {{topology: 'processors' must be a whole number}}
+module attributes {tessera.topology = #tessera.topology<processors = 1.5>} {}
+
+// -----
+
 // expected-error @+1 {{topology: 'directions' must be a whole number up to 9e15}}
 module attributes {tessera.topology = #tessera.topology<directions = 1.5>} {}
 

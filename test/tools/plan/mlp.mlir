@@ -36,7 +36,7 @@
 // REPORT: "peak_bytes":
 // REPORT: "seconds":
 // REPORT: "arguments": {
-// REPORT: "%w1": [
+// REPORT: "in1": [
 // REPORT: "decisions": [
 // REPORT: "collectives": [
 // REPORT: "next": "P(

@@ -4,6 +4,7 @@
 #include "test/unit/codegen/KernelText.h"
 
 #include <cmath>
+#include <optional>
 
 namespace tessera::codegen {
 namespace {
@@ -167,6 +168,43 @@ TEST(KernelWork, ProductsOfBf16HaveCopiesForTheProcessorsTiles) {
   EXPECT_EQ(work.products[0].byTiles.a, cost::Product::None); // rows of whole units, as they lie
   EXPECT_EQ(work.products[0].byTiles.b, cost::Product::Turned);
   EXPECT_EQ(work.products[0].byTiles.timesB, 1);
+}
+
+// An LSTM's gradient: of few terms, and rows that fall into the same places of a cache. They are computed one
+// after the other, so that what they are added to is no strip. (It was priced as one, at four times its time.)
+TEST(KernelWork, ResultsOfFewTermsLieAsTheyAreComputed) {
+  auto inStrips = [](const std::string &columns) {
+    std::string result = "tensor<384x" + columns + "xf32>", b = "tensor<8x" + columns + "xf32>";
+    cost::KernelWork work = workOfText(
+        "(%a: tensor<8x384xf32>, %b: " + b + ", %w: " + result + ") -> " + result, R"(
+    %p = stablehlo.dot_general %a, %b, contracting_dims = [0] x [0] : (tensor<8x384xf32>, )" +
+                                                                                       b + ") -> " +
+                                                                                       result + R"(
+    %s = stablehlo.add %w, %p : )" + result + R"(
+    exec.yield %s : )" + result);
+    return work.arrays.size() == 4 && work.arrays[2].inStrips && work.arrays[3].inStrips;
+  };
+  EXPECT_FALSE(inStrips("1024"));
+  EXPECT_TRUE(inStrips("1000"));
+}
+
+// Some rows past a large matrix: where vectors are short it is copied first.
+TEST(KernelWork, WithShortVectorsFewRowsGoPastPanels) {
+  auto product = [](const std::string &rows) {
+    std::string a = "tensor<" + rows + "x1024xf32>", c = "tensor<" + rows + "x1024xf32>",
+                b = "tensor<1024x1024xf32>";
+    return workOfText("(%a: " + a + ", %b: " + b + ") -> " + c,
+                      "%p = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (" + a +
+                          ", " + b + ") -> " + c + "\n exec.yield %p : " + c)
+        .products.front();
+  };
+  cost::Product some = product("16");
+  EXPECT_EQ(some.b, cost::Product::None);
+  EXPECT_EQ(some.strideOfB, 4096);
+  ASSERT_TRUE(some.byShortVectors);
+  EXPECT_EQ(some.byShortVectors->b, cost::Product::Plain);
+  EXPECT_EQ(some.byShortVectors->timesB, 1);
+  EXPECT_EQ(product("6").byShortVectors->b, cost::Product::None);
 }
 
 // Windows of images with channels first: the results' rows run by vectors, over elements two apart.
@@ -364,13 +402,14 @@ TEST(KernelWork, AProductIsOneWithWhatIsCopiedForIt) {
   EXPECT_EQ(work.of(Folding::Chain), 0);
 }
 
-// Of queries that see keys up to so many before their own number.
-cost::KernelWork workOfAttention(int ahead) {
-  return workOfText("(%q: tensor<256x64xf32>, %k: tensor<256x64xf32>, %v: tensor<256x64xf32>) -> "
-                    "tensor<256x64xf32>",
-                    R"(
-    %h = stablehlo.constant dense<)" +
-                        std::to_string(ahead) + R"(> : tensor<256x256xi32>
+// Of queries that see keys up to so many before their own number; without, up to as many as the kernel is told.
+cost::KernelWork workOfAttention(std::optional<int> ahead) {
+  std::string told = ahead ? "" : ", %t: tensor<i32>";
+  return workOfText("(%q: tensor<256x64xf32>, %k: tensor<256x64xf32>, %v: tensor<256x64xf32>" +
+                        told + ") -> tensor<256x64xf32>",
+                    (ahead ? "%h = stablehlo.constant dense<" + std::to_string(*ahead) + ">"
+                           : "%h = stablehlo.broadcast_in_dim %t, dims = [] : (tensor<i32>) ->") +
+                        (ahead ? " : " : " ") + R"(tensor<256x256xi32>
     %i = stablehlo.constant dense<0xFF800000> : tensor<f32>
     %z = stablehlo.constant dense<0.0> : tensor<f32>
     %n = stablehlo.constant dense<0xFF800000> : tensor<256x256xf32>
@@ -413,6 +452,12 @@ TEST(KernelWork, AttentionIsTwoProductsAndWhatIsBetween) {
   ASSERT_EQ(work.arrays.size(), 4u);
   for (const cost::Touched &array : work.arrays)
     EXPECT_EQ(array.bytes, 256 * 64 * 4);
+}
+
+// Of a ring's block it is known only at run time whether it is seen: half of them in the mean.
+TEST(KernelWork, AttentionThatMayBeHiddenIsSoInTheMean) {
+  EXPECT_EQ(workOfAttention(0).inMean, 1);
+  EXPECT_EQ(workOfAttention(std::nullopt).inMean, 0.5);
 }
 
 // A block of keys behind all queries, as one of several that a program writes out.

@@ -36,8 +36,7 @@ struct PlanDecisions : testing::Test {
     source.folded = plan::foldedProgram(source.plain());
     for (const sharding::Mesh &mesh : llvm::ArrayRef(meshes).take_front(2))
       onMeshes.emplace_back(source, mesh);
-    plan::KnownPlans known(source.folded.program);
-    candidates = candidatesOn(onMeshes.front(), known, {}, /*breaksTies=*/true);
+    candidates = searchedOn(source, {&onMeshes.front()}, {}, /*breaksTies=*/true).candidates;
     tryCandidate(source, source.read.get(), candidates.front(), {});
   }
 

@@ -43,7 +43,7 @@ struct Tries {
     source.findWhatIsBeside(4);
     source.folded = plan::foldedProgram(source.plain());
     onMesh = std::make_unique<OnMesh>(source, meshes.back());
-    candidates = candidatesOn(*onMesh, plan::KnownPlans(source.folded.program), {}, true);
+    candidates = searchedOn(source, {onMesh.get()}, {}, /*breaksTies=*/true).candidates;
   }
 
   // Each candidate's program and prediction, as text.

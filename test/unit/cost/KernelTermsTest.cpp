@@ -99,6 +99,41 @@ TEST(KernelSeconds, WithoutARateProductsOfBf16AreOfF32) {
   EXPECT_DOUBLE_EQ(kernelSeconds(rates, work), 64 * 128 / 1e6);
 }
 
+// Where vectors are shorter than 64 bytes cells are of another size, and copy operands as often as that says.
+TEST(KernelSeconds, ShortVectorsHaveCopiesOfTheirOwn) {
+  DeviceRates rates;
+  rates.kernels = {{"copied", 1e6}};
+  KernelWork work;
+  Product &product = work.products.emplace_back();
+  product = {.m = 64, .n = 64, .k = 128, .run = 128, .a = Product::Plain};
+  EXPECT_DOUBLE_EQ(kernelSeconds(rates, work), 64 * 128 / 1e6);
+  rates.vectorBytes = 32;
+  EXPECT_DOUBLE_EQ(kernelSeconds(rates, work), 64 * 128 / 1e6); // where nothing else is said
+  product.byShortVectors = {.a = Product::Plain, .b = Product::Plain, .timesA = 2, .timesB = 3};
+  EXPECT_DOUBLE_EQ(kernelSeconds(rates, work), (2 * 64 + 3 * 64) * 128 / 1e6);
+}
+
+// Each tile of rows reads the same lines of b, which a power of two apart lie in few of the cache's sets. (All
+// strips were priced by the rate that such ones had, others at a quarter of their pace.)
+TEST(KernelSeconds, RowsAPowerOfTwoApartAreReadAgain) {
+  DeviceRates rates;
+  rates.vectorBytes = 32;
+  rates.cacheBytes = 512 << 10;
+  rates.kernels = {{"cold_strips", 1e9}};
+  KernelWork work;
+  Product &product = work.products.emplace_back();
+  product = {.m = 16, .n = 512, .k = 512, .run = 512, .strideOfB = 2048};
+  double missed = 1 - heldAfter(512, 256), ofB = 4 * 512 * 512;
+  EXPECT_DOUBLE_EQ(kernelSeconds(rates, work), 3 * missed * ofB / 1e9); // four tiles of four rows
+  EXPECT_GT(missed, 0.5);
+  product.k = product.run = 256; // which the sets have room for
+  EXPECT_EQ(kernelSeconds(rates, work), 0);
+  product.k = product.run = 512, product.strideOfB = 1920;
+  EXPECT_EQ(kernelSeconds(rates, work), 0);
+  product.strideOfB = 2048, product.b = Product::Plain; // panels lie in one piece
+  EXPECT_EQ(kernelSeconds(rates, work), 0);
+}
+
 // Files from before a kind of work had a rate of its own price it as it was counted then.
 TEST(KernelSeconds, OlderFilesPriceWhatHasARateNow) {
   DeviceRates rates;
@@ -208,23 +243,6 @@ TEST(SharedSeconds, CellsThatAnEdgeCutsShort) {
   EXPECT_DOUBLE_EQ(sharedSeconds(rates, 128e-6, three, 3, false, 48 / 128.0), 48e-6);
 }
 
-TEST(CacheWalk, HoldsWhatWasTouchedLast) {
-  CacheWalk cache(8);
-  EXPECT_EQ(cache.touch(0, 4), 4);
-  EXPECT_EQ(cache.touch(0, 4), 0);
-  EXPECT_EQ(cache.touch(2, 6), 2);
-  cache.touch(100, 104);
-  EXPECT_EQ(cache.touch(0, 6), 0);
-  cache.pass(8); // as many others as it has room for
-  EXPECT_EQ(cache.touch(0, 6), 0);
-  cache.pass(12); // half as many again as it holds: not all of the oldest are lost
-  EXPECT_DOUBLE_EQ(cache.touch(0, 6), 6 * (1 - std::exp(-1)));
-  cache.pass(80);
-  EXPECT_NEAR(cache.touch(0, 6), 6, 1e-6);
-  cache.forget(2, 4); // another core has written it
-  EXPECT_EQ(cache.touch(0, 6), 2);
-}
-
 TEST(FitRates, WhatAStepTakesLongerIsItsExchange) {
   Observation with, without;
   with.terms[Term::Exchanged] = 10, with.terms[Term::Warm] = 5, with.meetings = 2;
@@ -239,54 +257,6 @@ TEST(FitRates, WhatAStepTakesLongerIsItsExchange) {
   EXPECT_EQ(alone.seconds, 2);
   without.seconds = 9; // noise
   EXPECT_DOUBLE_EQ(exchangeAlone(with, without).seconds, 0.08);
-}
-
-// What others bring replaces, and so does what misses for it.
-TEST(CacheWalk, OthersReplaceWhatIsHeld) {
-  EXPECT_NEAR(heldAfter(0, 8, 1), std::exp(-1 / 8.0), 1e-9);
-  for (auto [touched, others] : {std::pair{4.0, 1.0}, {8.0, 1.0}, {8.0, 20.0}, {40.0, 3.0}}) {
-    double held = heldAfter(touched, 8, others);
-    EXPECT_NEAR(held, std::exp(-((1 - held) * touched + others) / 8), 1e-9)
-        << touched << " " << others;
-  }
-  CacheWalk cache(8);
-  cache.touch(0, 4);
-  cache.passOthers(16);
-  EXPECT_NEAR(cache.touch(0, 4), 4 * (1 - std::exp(-2.0)),
-              1e-9); // nothing else was touched meanwhile
-  EXPECT_NEAR(cache.touch(0, 4), 0, 1e-9);
-}
-
-TEST(CacheWalk, GivesUpWhatIsTaken) {
-  CacheWalk cache(8);
-  cache.touch(0, 6);
-  EXPECT_EQ(cache.take(4, 10, 6), 2);
-  EXPECT_EQ(cache.take(0, 10, 10), 4);
-  EXPECT_EQ(cache.take(0, 10, 10), 0);
-  cache.touch(0, 6);
-  cache.pass(40); // of others
-  EXPECT_LT(cache.take(0, 6, 6), 0.01);
-}
-
-TEST(CacheWalk, GivesUpAnotherPartEachTime) {
-  CacheWalk cache(8);
-  cache.touch(0, 6);
-  EXPECT_EQ(cache.take(0, 12, 2), 1); // half of all is held
-  EXPECT_EQ(cache.take(0, 12, 2), 1);
-  EXPECT_EQ(cache.take(0, 12, 12), 6);
-  EXPECT_EQ(cache.take(0, 12, 2), 0);
-}
-
-// Whatever part a core has touched of what they divide: it is another one next time.
-TEST(CacheWalk, CoresThatDivideAnArrayHaveAPartOfItEach) {
-  CacheWalk cache(8);
-  cache.touch(0, 4);
-  EXPECT_EQ(cache.touch(0, 4, 4, /*sharers=*/2), 2);
-  EXPECT_EQ(cache.touch(0, 4, 4, /*sharers=*/2), 2);
-  EXPECT_EQ(cache.touch(0, 4), 2); // one of them comes back to all
-  EXPECT_EQ(cache.touch(0, 4), 0);
-  cache.touch(100, 116, 16, /*sharers=*/2); // of which each has eight
-  EXPECT_EQ(cache.touch(0, 4), 0);
 }
 
 // Programs that spend most of their time on one or two kinds of work each, on a machine whose rates

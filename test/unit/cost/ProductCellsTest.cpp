@@ -220,10 +220,24 @@ TEST(ProductCells, RowsOfLessThanTwoCellsAreOnes) {
   CellBounds bounds = CellBounds::of(32);
   ContractionCells cells = contractionCells(product, 6, 16, 4, /*inBlocks=*/true, bounds);
   EXPECT_EQ(cells.mChunk, 128);
-  EXPECT_EQ(cells.kBlock, 128);
+  EXPECT_EQ(cells.kBlock, 256);
   cells = contractionCells(product, 6, 16, 4, /*inBlocks=*/true);
   EXPECT_LT(cells.mChunk, 128);
   EXPECT_EQ(cells.kBlock, 256);
+}
+
+// 2048 columns and rows, of which a cell has at most 512 x 512 sums: the last would have had 8 rows, and copied
+// all of its columns of b for them. Few results with long sums have short blocks.
+TEST(ProductCells, LargeCellsAreAlike) {
+  CellBounds bounds = CellBounds::of(32);
+  ContractionCells cells =
+      contractionCells(productOf(2048, 2048, 2048), 6, 16, 4, /*inBlocks=*/true, bounds);
+  EXPECT_EQ(cells.nChunk, 512);
+  EXPECT_EQ(cells.mChunk, 516);
+  EXPECT_EQ(cells.mPanel, cells.mChunk);
+  EXPECT_EQ(cells.kBlock, 256);
+  cells = contractionCells(productOf(256, 256, 16384), 6, 16, 4, /*inBlocks=*/true, bounds);
+  EXPECT_EQ(cells.kBlock, 128);
 }
 
 } // namespace

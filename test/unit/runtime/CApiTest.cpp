@@ -2,6 +2,7 @@
 #include "include/tessera/runtime.h"
 #include "runtime/program/Sha256.h"
 #include "test/unit/runtime/CompiledKernels.h"
+#include <array>
 
 namespace tessera {
 namespace {
@@ -123,6 +124,8 @@ TEST(CApiTest, ErrorsAreCodesWithMessages) {
   }
   std::vector<Array> arrays;
   arrays.push_back(session.place(0, std::vector<float>(6, 13)));
+  using Five = std::array<char, 5>; // four are 20 bytes, and 24 would be written
+  EXPECT_THROW(arrays[0].read<Five>(), Error);
   EXPECT_THROW(session.execute(arrays), Error);
   arrays.push_back(session.place(1, std::vector<float>(6, 1)));
   try {
