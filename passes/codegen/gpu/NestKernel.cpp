@@ -298,15 +298,29 @@ static int64_t lanesThatFill(const NestGraph &nest, llvm::ArrayRef<LoopGroup> gr
   return lanes;
 }
 
+// Whether quotients of a point's place say where it reads, as where dilation and interleavings leave every other
+// element: neighbours then read the same, and no order of points says which.
+static bool readsByQuotients(llvm::ArrayRef<Node *> live) {
+  return llvm::any_of(live, [](Node *node) {
+    return node->op == Op::Load && llvm::any_of(node->index->nodes, [](auto term) {
+             return llvm::none_of(Graph::reachable(term.first),
+                                  [](Node *inner) { return inner->op == Op::Load; });
+           });
+  });
+}
+
 void Nest::emitElements() {
   Emitter e = function.emitter(g->graph);
   e.live = Graph::reachable(rootNodes());
   auto groups = collapseLoops(g->graph, dims, e.live, stores());
   int64_t lanes = lanesThatFill(*this, groups, e.live, function.launch.threads);
   int64_t items = itemsOf(g->graph, groups, lanes);
+  int64_t least = function.launch.threads;
+  if (isAlone() && readsByQuotients(e.live))
+    least = 2 * least;
   auto [threads, order] =
       blockShape(itemsOfEach(g->graph, groups, lanes), accessesOf(*this, e.live, groups, lanes),
-                 function.launch.threads, isAlone() ? kMostThreads : function.launch.threads);
+                 least, isAlone() ? kMostThreads : least);
   takeThreads(threads);
   function.addBlocks(
       blocksFor(items, function.launch), [&](Value block, llvm::Instruction *before) {
