@@ -405,14 +405,14 @@ bool ModuleGraph::postponeState() {
          });
 }
 
+TensorShardingAttr ModuleGraph::attrOf(const sharding::PropagatedValue &value, MLIRContext *context,
+                                       TensorShardingAttr said) const {
+  TensorShardingAttr attr = toAttr(context, *meshOf[value.mesh], value.sharding);
+  return said ? attr.withReduction(said.getReductionOp()) : attr;
+}
+
 void ModuleGraph::writeBack() {
   evenBoundaries();
-  // Propagation moves axes; by what parts are combined stays as it was said.
-  auto attrOf = [&](const sharding::PropagatedValue &value, MLIRContext *context,
-                    TensorShardingAttr said) {
-    TensorShardingAttr attr = toAttr(context, *meshOf[value.mesh], value.sharding);
-    return said ? attr.withReduction(said.getReductionOp()) : attr;
-  };
   std::map<Operation *, SignatureAttributes> signatures;
   auto signatureOf = [&](FunctionOpInterface function) -> SignatureAttributes & {
     return signatures.try_emplace(function, function).first->second;

@@ -28,6 +28,9 @@ public:
 
   // Writes the shardings of values that are on a mesh to where values keep them (see PlainData.h).
   void writeBack();
+  // Propagation moves axes; by what parts are combined stays as it was said, if it was.
+  sdy::TensorShardingAttr attrOf(const sharding::PropagatedValue &value, mlir::MLIRContext *context,
+                                 sdy::TensorShardingAttr said) const;
 
   // The IR behind the graph's numbers. A function's result has no value of its own: null. An edge
   // goes with the op whose edge it is.

@@ -153,14 +153,11 @@ OwningOpRef<ModuleOp> Surroundings::sharded(Values values) {
   func::ReturnOp::create(builder, function.getLoc(), results);
 
   sdy::SignatureAttributes signature(copy);
-  auto attrOf = [&](const sharding::PropagatedValue &value, sdy::TensorShardingAttr said) {
-    sharding::TensorSharding sharding = value.sharding;
-    for (auto [dim, size] : llvm::zip_equal(sharding.dims, value.shape))
+  auto attrOf = [&](sharding::PropagatedValue value, sdy::TensorShardingAttr said) {
+    for (auto [dim, size] : llvm::zip_equal(value.sharding.dims, value.shape))
       if (size == 0) // nothing to shard
         dim.axes.clear();
-    sdy::TensorShardingAttr attr =
-        sdy::toAttr(module.getContext(), *graph.meshAt(value.mesh), sharding);
-    return said ? attr.withReduction(said.getReductionOp()) : attr;
+    return graph.attrOf(value, module.getContext(), said);
   };
   for (auto [number, value] : llvm::enumerate(values)) {
     Value whole = graph.valueAt(int32_t(number));

@@ -50,8 +50,6 @@ protected:
   void storeLanes(Value value, Value place, int64_t align, Value mask);
   Value loadLanes(Value place, Value mask); // of b's kind, as many as a register has
   void packAcrossA();
-  // Whether an operand is an array whose rows of k lie along `along`, and are copied some at a time.
-  bool areRows(const Node *node, const LoopGroup &along) const;
   void copyRows(Node *node, const LoopGroup &along, Value low, Value high, unsigned lanes,
                 int64_t size, llvm::function_ref<Value(Value)> placeOf);
   Value tileOfA(Value m0); // where the tile that begins at this row lies

@@ -340,7 +340,7 @@ void ContractionEmitter::packB() {
     return overTiles(nLow, nHigh, columns, plan.nSize, [&](Value n0, Value) {
       plan.isPaired ? packPairsAcrossB(n0, panelOfB(n0)) : packAcrossB(n0, panelOfB(n0));
     });
-  if (plan.nSize >= columns && areRows(plan.b, plan.n))
+  if (plan.nSize >= columns && plan.isBySets && liesAlong(plan.b, kind, plan.n))
     return copyRows(plan.b, plan.n, nLow, nHigh, columns, plan.nSize,
                     [&](Value n0) { return panelOfB(n0); });
   overK(plan.isPaired ? 2 : 1, [&] {

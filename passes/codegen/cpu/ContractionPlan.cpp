@@ -35,9 +35,8 @@ static bool goesInBlocks(const ContractionPlan &plan, const VectorFeatures &feat
   bool endsInSquare = plan.isPaired && plan.acrossB;
   if (endsInSquare && (plan.k.size() > 1 || plan.kSize % (2 * int64_t(plan.lanes)) != 0))
     return false;
-  return canGoInBlocks(plan, plan.packsA, plan.packsB) ||
-         (features.bytes < 64 && copiesForLarge(plan) &&
-          plan.product->reduction->blockEnds.empty());
+  return features.bytes < 64 ? canGoInShortBlocks(plan, plan.packsA, plan.packsB)
+                             : canGoInBlocks(plan, plan.packsA, plan.packsB);
 }
 
 // Smaller panels where there is no room for what they would be.
@@ -172,10 +171,9 @@ void choosePairs(ContractionPlan &plan, Graph &graph, const VectorFeatures &feat
 
 // Rows of a that lie side by side: with a stride between k's each step of a tile would read a line of its own,
 // and a block of them would not stay in the first-level cache with a panel of b.
-static bool copiesTiles(const ContractionPlan &plan, const VectorFeatures &features) {
-  return features.bytes < 64 && plan.acrossA && !plan.isPaired && !plan.isTurned &&
-         plan.mAround.empty() && isDirect(plan.a, plan.product->kind) &&
-         strideOf(plan.a->index, plan.m) == 1 && plan.a->index->nodes.empty();
+static bool copiesTiles(const ContractionPlan &plan) {
+  return plan.isBySets && plan.acrossA && !plan.isTurned && plan.mAround.empty() &&
+         liesAlong(plan.a, plan.product->kind, plan.m);
 }
 
 std::optional<ContractionPlan> planContraction(const NestGraph &nest,
@@ -220,8 +218,8 @@ ContractionPlan planByVectors(const NestGraph &nest, const ContractionLoops &loo
       plan.packsA = plan.packsB = true; // the ends are those of panels
   }
   chooseCopies(plan, nest.g->graph);
-  plan.inTilesA = copiesTiles(plan, features);
   plan.isBySets = features.bytes < 64 && !plan.isPaired;
+  plan.inTilesA = copiesTiles(plan);
   chooseCells(plan, nest.g->graph, features);
   // Of panels alone, whose rows are those of one loop: in whole blocks of the order of addition.
   bool hasBlocks = plan.kSize > Reduction::chainBlock && reduction.blockEnds.empty();

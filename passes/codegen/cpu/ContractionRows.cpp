@@ -17,12 +17,6 @@ Value ContractionEmitter::tileOfA(Value m0) {
                    b.CreateNSWMul(number, e.i64(plan.tileOfA())));
 }
 
-bool ContractionEmitter::areRows(const Node *node, const LoopGroup &along) const {
-  return function.features.bytes < 64 && !plan.isPaired && node->op == Op::Load &&
-         node->kind == kind && !node->mask && node->index->nodes.empty() &&
-         strideOf(node->index, along) == 1;
-}
-
 // Rows of k of such an array, by tiles of `lanes`, to [tile][k][lanes]. Some rows at a time: what is written of a
 // tile is then some lines that lie one after the other.
 void ContractionEmitter::copyRows(Node *node, const LoopGroup &along, Value low, Value high,

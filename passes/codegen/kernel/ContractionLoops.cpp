@@ -302,4 +302,14 @@ bool canGoInBlocks(const ContractionLoops &loops, bool copiesA, bool copiesB) {
   return loops.k.size() == 1 && copiesB && (!copiesA || copiesFarA(loops));
 }
 
+bool canGoInShortBlocks(const ContractionLoops &loops, bool copiesA, bool copiesB) {
+  return canGoInBlocks(loops, copiesA, copiesB) ||
+         (copiesForLarge(loops) && loops.product->reduction->blockEnds.empty());
+}
+
+bool liesAlong(const Node *node, ElementKind kind, const LoopGroup &along) {
+  return node->op == Op::Load && node->kind == kind && !node->mask && node->index->nodes.empty() &&
+         strideOf(node->index, along) == 1;
+}
+
 } // namespace tessera::codegen

@@ -67,5 +67,9 @@ bool isAcross(const ContractionLoops &loops, const Graph &graph);
 bool isAlongItsK(const ContractionLoops &loops, const Graph &graph);
 // Whether what is copied can be copied block after block of k.
 bool canGoInBlocks(const ContractionLoops &loops, bool copiesA, bool copiesB);
+// The same where vectors are shorter than 64 bytes.
+bool canGoInShortBlocks(const ContractionLoops &loops, bool copiesA, bool copiesB);
+// Whether a value is an array as it lies, of elements of `kind` side by side along a loop, at no place that data says.
+bool liesAlong(const Node *node, ElementKind kind, const LoopGroup &along);
 
 } // namespace tessera::codegen

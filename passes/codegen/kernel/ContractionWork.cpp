@@ -107,8 +107,7 @@ static Product::Copies copiesByShortVectors(const Graph &graph, const Contractio
   if (product.b == Product::None && (isLarge || copiesForShortVectors(loops)))
     product.b = copyOf(loops.b, loops.n, loops.k.back());
   bool isMatrix = !loops.product->reduction->isOfWindow && loops.mAround.empty();
-  bool inBlocks = canGoInBlocks(loops, product.a != Product::None, product.b != Product::None) ||
-                  (isLarge && loops.product->reduction->blockEnds.empty());
+  bool inBlocks = canGoInShortBlocks(loops, product.a != Product::None, product.b != Product::None);
   ContractionCells cells = cost::shortCells(product, inBlocks, isMatrix);
   constexpr int64_t lanes = 8;
   cost::Tile tile = cost::tileOf(product, lanes);
