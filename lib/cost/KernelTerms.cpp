@@ -168,6 +168,12 @@ Terms termsOf(const DeviceRates &rates, const KernelWork &work, llvm::ArrayRef<M
   return terms;
 }
 
+Terms seenInMean(const Terms &terms, double share) {
+  Terms seen = Terms().add(terms, share);
+  seen[Term::Attended] = terms[Term::Attended];
+  return seen;
+}
+
 Terms besideTiles(const DeviceRates &rates, Terms terms) {
   for (unsigned i = 0; i < kFirstOfMemory; ++i)
     if (i != static_cast<unsigned>(Term::ProductBF16)) // which is measured so

@@ -88,6 +88,10 @@ struct Missed {
 // holds, otherwise none.
 Terms termsOf(const DeviceRates &rates, const KernelWork &work, llvm::ArrayRef<Missed> missed = {});
 
+// Of a kernel of which positions that are known at run time hide some: the same share of all, but that rows
+// are begun and ended whatever they see.
+Terms seenInMean(const Terms &terms, double share);
+
 // Of a kernel in a step of which other kernels, or this one, multiply by the processor's tiles.
 Terms besideTiles(const DeviceRates &rates, Terms terms);
 bool goesByTiles(const DeviceRates &rates, const KernelWork &work);

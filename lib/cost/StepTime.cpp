@@ -28,7 +28,8 @@ struct State {
 // What `trips` times the difference between two sums adds.
 void add(StepTime &sums, const StepTime &from, const StepTime &to, double trips) {
   for (double StepTime::*sum :
-       {&StepTime::compute, &StepTime::communication, &StepTime::overhead, &StepTime::flops})
+       {&StepTime::compute, &StepTime::communication, &StepTime::own, &StepTime::overhead,
+        &StepTime::flops})
     sums.*sum += trips * (to.*sum - from.*sum);
   for (size_t kind = 0; kind < kComputeKinds; ++kind)
     sums.byKind[kind] += trips * (to.byKind[kind] - from.byKind[kind]);
@@ -83,6 +84,7 @@ private:
       passage.groups = work.groups;
       pass(Passage::Start, work.seconds);
       compute(work.own);
+      state.sums.own += work.own;
       state.sums.communication += std::max(work.own, work.seconds);
       break;
     case Work::Wait:
@@ -160,8 +162,10 @@ private:
   // As many trips more as the one from one mark to the other.
   void skip(const StepTime &before, const Mark &begin, const Mark &end, double trips) {
     // Devices that share cores may be in turns that no later trip has, where some have caught up: but
-    // cores have all to compute, in each.
-    double least = (state.sums.compute - before.compute) + (state.sums.overhead - before.overhead);
+    // cores have all to compute and to exchange, in each.
+    double least = 0;
+    for (double StepTime::*sum : {&StepTime::compute, &StepTime::own, &StepTime::overhead})
+      least += state.sums.*sum - before.*sum;
     double period = std::max(end.seconds - begin.seconds, least);
     size_t count = events.size() - begin.firstEvent;
     for (double trip = 1; count && trip <= trips && events.size() + count <= mostEvents; ++trip)

@@ -49,6 +49,7 @@ struct StepTime {
   double seconds = 0;       // from the first instruction to the end of all
   double compute = 0;       // that the device computes, by kind below
   double communication = 0; // that collectives and copies take, hidden or not
+  double own = 0;           // of that, what the device does itself
   double exposed = 0;       // of that, what the device waits for
   double overhead = 0;      // of launches and instructions
   double flops = 0;

@@ -207,7 +207,7 @@ private:
     const cost::DeviceRates &rates = topology.device;
     price.terms = cost::termsOf(rates, work, missed);
     if (cores < 1) // devices that take turns do so much each
-      price.terms = cost::Terms().add(price.terms, work.inMean);
+      price.terms = cost::seenInMean(price.terms, work.inMean);
     for (auto [output, array] :
          llvm::zip(dispatch.getOutputs(), llvm::ArrayRef(work.arrays).drop_front(inputs)))
       price.terms[cost::Term::TakenBack] += takenBack(output, array.bytes);

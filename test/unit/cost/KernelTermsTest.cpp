@@ -41,6 +41,16 @@ TEST(KernelSeconds, ArraysThatTheCacheCannotHoldAreCold) {
   EXPECT_DOUBLE_EQ(kernelSeconds(rates, elementwise(0, 2e6), half), 15e-3 + 50e-3);
 }
 
+// Rows of which nothing is seen are begun and ended as others are.
+TEST(KernelTerms, WhatIsSeenInTheMeanLeavesRows) {
+  Terms terms;
+  terms[Term::ProductF32] = 100;
+  terms[Term::Attended] = 10;
+  Terms seen = seenInMean(terms, 0.5);
+  EXPECT_EQ(seen[Term::ProductF32], 50);
+  EXPECT_EQ(seen[Term::Attended], 10);
+}
+
 // Results that are written in strips overlap with computing, operands that are read so do not.
 TEST(KernelSeconds, NobodyWaitsForWhatIsWritten) {
   DeviceRates rates;
