@@ -27,9 +27,8 @@ struct State {
 
 // What `trips` times the difference between two sums adds.
 void add(StepTime &sums, const StepTime &from, const StepTime &to, double trips) {
-  for (double StepTime::*sum :
-       {&StepTime::compute, &StepTime::communication, &StepTime::own, &StepTime::overhead,
-        &StepTime::flops})
+  for (double StepTime::*sum : {&StepTime::compute, &StepTime::communication, &StepTime::own,
+                                &StepTime::overhead, &StepTime::flops})
     sums.*sum += trips * (to.*sum - from.*sum);
   for (size_t kind = 0; kind < kComputeKinds; ++kind)
     sums.byKind[kind] += trips * (to.byKind[kind] - from.byKind[kind]);
