@@ -1,8 +1,9 @@
 """How much of the collectives of products is hidden when products and shards go around a ring, on simulated links.
 
-  collective_matmul.py [NAME..] [--devices=4] [--directions=1] [--scale=1] [--repeat=7]
+  collective_matmul.py [NAME..] [--devices=4] [--directions=1] [--scale=1] [--repeat=7] [--machine=machine.json]
 
-Each program is compiled twice for links over which its collectives take half as long as it computes, and as long: as it is, and with
+Measures this machine (`tessera calibrate`), unless a file of it is given, for what products and copies take of each other. Each
+program is compiled twice for links over which its collectives take half as long as it computes, and as long: as it is, and with
 --overlap=off. Columns: whole (without loops) and with them, in multiples of the time that the program takes on links that cost nothing;
 how much quicker the loops are, and as the compiler predicts it; hidden, the part of the collectives' time on the links that the loops do
 not wait for; of a ring's most: where a shard travels longer than another is multiplied, all products but one shard's hide what travels, and
@@ -89,6 +90,13 @@ class Measure:
         with open(self.path("c.json")) as f:
             return json.load(f)
 
+    def machine(self, file):
+        if not file:
+            file = self.path("machine.json")
+            tessera("calibrate", "--quiet", "-o", file)
+        with open(file) as f:
+            return json.load(f)
+
     def seconds(self, *runs):
         """The median step of each (program, topology), in turns."""
         steps = {run: [] for run in runs}
@@ -100,18 +108,15 @@ class Measure:
         return [statistics.median(steps[run]) for run in runs]
 
 
-def measure(program, devices, directions, repeat, directory):
-    m = Measure(directory, repeat)
+def measure(m, program, machine, devices, directions):
     with open(m.path("p.mlir"), "w") as f:
         f.write(program.text(devices))
     free = m.topology("free.json", FREE)
     report = m.compiled("free.tsr", free, "--overlap=off")
     (alone,) = m.seconds(("free.tsr", free))
-    # What the machine's rates are for this program, so that the compiler weighs what is measured.
-    rates = {"alpha": 2e-6, "flops": 2e10 * report["predicted"]["compute"] / alone, "memory": 1e10}
     wire = sum(c["wire_bytes"] for c in report["collectives"])
     for name, part in (("half", 0.5), ("as long", 1.0)):
-        links = m.topology("links.json", rates | {"beta": wire / directions / (part * alone), "directions": directions})
+        links = m.topology("links.json", machine | {"alpha": 2e-6, "beta": wire / directions / (part * alone), "directions": directions})
         whole, rings = m.compiled("whole.tsr", links, "--overlap=off"), m.compiled("rings.tsr", links)
         loops = sum(c["trips"] > 1 for c in rings["collectives"])
         slow, quick, beside, least = m.seconds(("whole.tsr", links), ("rings.tsr", links), ("rings.tsr", free), ("whole.tsr", free))
@@ -130,12 +135,15 @@ def main():
     parser.add_argument("--directions", type=int, default=1, choices=(1, 2), help="of the links")
     parser.add_argument("--scale", type=int, default=1, help="of all sizes")
     parser.add_argument("--repeat", type=int, default=7)
+    parser.add_argument("--machine", help="a topology file of this machine; measured without it")
     arguments = parser.parse_args()
     print("| program | collectives beside compute | loops | whole | as loops | quicker | as predicted | hidden | of a ring's most | arena | wire bytes |\n|" + " --- |" * 11)
     with tempfile.TemporaryDirectory() as directory:
+        m = Measure(directory, arguments.repeat)
+        machine = m.machine(arguments.machine)
         for program in programs(arguments.scale):
             if not arguments.names or any(program.name.startswith(name) for name in arguments.names):
-                measure(program, arguments.devices, arguments.directions, arguments.repeat, directory)
+                measure(m, program, machine, arguments.devices, arguments.directions)
 
 
 if __name__ == "__main__":
