@@ -216,7 +216,7 @@ double readApart(const Graph &graph, const ContractionLoops &loops, const cost::
 
 double copiesInPieces(const Graph &graph, const ContractionLoops &loops,
                       const cost::Product &product) {
-  constexpr double enough = 16, stepsOfRun = 16, stepsOfPiece = 2.5;
+  constexpr double enough = 16, stepsOfRun = 16, stepsOfEnds = 5, stepsOfPiece = 2.5;
   auto [low, high] = boundsOf(graph, vectorsOfA(graph, loops));
   auto size = double(high - low);
   if (!loops.isTurned || size >= enough)
@@ -227,7 +227,7 @@ double copiesInPieces(const Graph &graph, const ContractionLoops &loops,
     return product.batch * product.timesA * product.m / size *
            (stepsOfRun + stepsOfPiece * product.k);
   bool inBlocks = commonCells(graph, loops, product).kBlock > 0;
-  double ofRun = inBlocks ? stepsOfRun : stepsOfPiece;
+  double ofRun = inBlocks ? stepsOfEnds : stepsOfPiece;
   return product.batch * product.timesA * product.m * (stepsOfRun + ofRun * product.k / size);
 }
 
