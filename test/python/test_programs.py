@@ -175,7 +175,7 @@ def test_what_less_memory_costs():
     explanation = tessera.explain(module, mends=False, frontier=True)
     assert "What less memory costs" in explanation.memory
     bound = re.search(r" memory=(\d+)", explanation.memory)
-    assert bound and bound[1] in explanation.html and "--memory" not in explanation.memory
+    assert bound and bound[1] in explanation.html and "--memory=" not in explanation.memory
     assert tessera.compile(module, memory=bound[1]).report.memory
 
 
