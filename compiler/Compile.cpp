@@ -70,6 +70,10 @@ std::string checkOptions(const CompileOptions &options) {
     if (!name.empty() && !findPhase(name))
       return std::string("error: ") + flag + "=" + name +
              ": no such phase; phases: " + phaseNames();
+  const Phase *last = findPhase(options.stopAfter), *printed = findPhase(options.printAfter);
+  if (last && printed && printed > last)
+    return "error: --print-after=" + options.printAfter +
+           ": comes after --stop-after=" + options.stopAfter;
   return "";
 }
 

@@ -38,7 +38,7 @@ static std::string machineFor(ModuleOp module, const CompileOptions &options) {
   return target::machineOf(target->processors.front()).str(); // of both, the CPU is first
 }
 
-// `wrong` begins with a line and column where the file is no JSON.
+// `wrong` begins with a line and column.
 static std::string wrongTopology(const std::string &text, const std::string &file,
                                  const std::string &wrong) {
   std::string machines = file.empty() ? machines::orMachine(text) : "";
@@ -47,7 +47,7 @@ static std::string wrongTopology(const std::string &text, const std::string &fil
            machines;
   if (file.empty())
     return "the topology: " + wrong;
-  return file + (llvm::isDigit(wrong.front()) ? ":" : ": ") + wrong;
+  return file + ":" + wrong;
 }
 
 static Location named(Location location, llvm::SMRange name) {
@@ -131,17 +131,10 @@ SourceProgram readProgram(llvm::StringRef text, const CompileOptions &options, M
     return result;
   }
   if (std::string machine = machineFor(*module, options); !machine.empty()) {
-    const std::string &file = options.topologyName;
-    Location place =
-        file.empty() ? module->getLoc() : Location(FileLineColLoc::get(context, file, 1, 1));
-    llvm::Expected<TopologyAttr> topology = parseTopologyFile(place, machine);
+    llvm::Expected<TopologyAttr> topology = parseTopologyFile(context, machine);
     if (!topology) {
-      result.error =
-          "error: " + wrongTopology(machine, file, oneLine(llvm::toString(topology.takeError())));
-      return result;
-    }
-    if (!*topology) {
-      result.error = diagnostics.error("the topology is wrong");
+      result.error = "error: " + wrongTopology(machine, options.topologyName,
+                                               oneLine(llvm::toString(topology.takeError())));
       return result;
     }
     setTopology(*module, *topology);

@@ -57,8 +57,7 @@ public:
   Calibration run(llvm::StringRef machine) {
     mlir::MLIRContext context;
     context.loadDialect<TesseraDialect>();
-    topology =
-        llvm::cantFail(parseTopologyFile(mlir::UnknownLoc::get(&context), machine)).toTopology();
+    topology = llvm::cantFail(parseTopologyFile(&context, machine)).toTopology();
     int64_t elements = options.quick ? 1 << 12 : 1 << 26, size = options.quick ? 64 : 4096;
     double flops = 2 * double(size) * double(size) * double(size);
     double launches = 1;

@@ -284,7 +284,11 @@ TESSERA_EXPORT const char *tessera_explanation_html(tessera_explanation *explana
 }
 
 TESSERA_EXPORT const char *tessera_explanation_memory(tessera_explanation *explanation) {
-  return textOf(explanation, [](auto &e) { return tessera::explain::memoryText(e); });
+  return textOf(explanation, [](auto &e) {
+    std::string text = tessera::explain::memoryText(e);
+    adviseMembers(text);
+    return text;
+  });
 }
 
 TESSERA_EXPORT const char *tessera_explanation_value(tessera_explanation *explanation,

@@ -16,7 +16,7 @@ using namespace mlir;
 namespace {
 
 // The place at which more than `most` brackets are open, or npos.
-size_t findTooDeep(llvm::StringRef text, unsigned most, bool isMlir) {
+size_t findTooDeep(llvm::StringRef text, unsigned most) {
   // Each kind for itself: `>` is also part of arrows and comparisons, and closes nothing then.
   unsigned round = 0, square = 0, curly = 0, angle = 0, signs = 0;
   auto close = [](unsigned &open) { open -= open > 0; };
@@ -24,7 +24,7 @@ size_t findTooDeep(llvm::StringRef text, unsigned most, bool isMlir) {
     char c = text[i], next = i + 1 < text.size() ? text[i + 1] : '\0';
     if (c == ' ' || c == '\n' || c == '\t' || c == '\r')
       continue;
-    bool isSign = isMlir && c == '-' && next != '>';
+    bool isSign = c == '-' && next != '>';
     signs = isSign ? signs + 1 : 0;
     bool mayBegin = c == '"' || c == '/'; // a string or a comment
     if (size_t behind = mayBegin ? behindStringOrComment(text, i) : i; behind != i)
@@ -41,9 +41,9 @@ size_t findTooDeep(llvm::StringRef text, unsigned most, bool isMlir) {
       ++curly;
     else if (c == '}')
       close(curly);
-    else if (c == '<' && isMlir && next != '=')
+    else if (c == '<' && next != '=')
       ++angle;
-    else if (c == '>' && isMlir && next != '=' && (i == 0 || text[i - 1] != '-'))
+    else if (c == '>' && next != '=' && (i == 0 || text[i - 1] != '-'))
       close(angle);
     if (round + square + curly + angle + signs > most)
       return i;
@@ -247,18 +247,11 @@ std::string refuseNestedText(llvm::StringRef text, llvm::StringRef name) {
   auto refuse = [&](size_t at, unsigned most, llvm::StringRef what) {
     return (name + ":" + lineAndColumn(text, at) + ": more than " + llvm::Twine(most) + what).str();
   };
-  if (size_t at = findTooDeep(text, kMostBrackets, /*isMlir=*/true); at != text.npos)
+  if (size_t at = findTooDeep(text, kMostBrackets); at != text.npos)
     return refuse(at, kMostBrackets, " brackets are open here: it is nested too deeply");
   if (size_t at = findLongExpression(text, kMostOperators); at != text.npos)
     return refuse(at, kMostOperators, " operators in one affine expression");
   return "";
-}
-
-std::string refuseNestedJson(llvm::StringRef text) {
-  size_t at = findTooDeep(text, kMostObjects, /*isMlir=*/false);
-  if (at == llvm::StringRef::npos)
-    return "";
-  return lineAndColumn(text, at) + ": nested more than " + std::to_string(kMostObjects) + " deep";
 }
 
 LogicalResult checkNesting(OwningOpRef<ModuleOp> &module) {

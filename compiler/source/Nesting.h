@@ -22,14 +22,11 @@ constexpr unsigned kMostOperators = 1000; // of an affine expression
 constexpr unsigned kMostRegions = container::kDeepestNesting;
 constexpr unsigned kMostAttributes = 1000;            // attributes, types and locations in another
 constexpr uint64_t kMostElements = uint64_t(1) << 24; // of all of them, written out
-constexpr unsigned kMostObjects = 8;                  // of a topology file, as the runtime has it
 
 // Empty, or where a text is nested too deeply or has an expression that is too long, beginning with
 // `name:line:column: `. Brackets in strings and comments don't count; signs in a row do: each is an
 // expression around the next.
 std::string refuseNestedText(llvm::StringRef text, llvm::StringRef name);
-// The same of JSON, without a name.
-std::string refuseNestedJson(llvm::StringRef text);
 
 // Reports what of a module is nested too deeply or grows too large. Such a module is gone
 // afterwards, taken apart: to destroy it as a whole would recurse.

@@ -1,73 +1,77 @@
 #include "compiler/source/TopologyFile.h"
 
-#include "compiler/source/Nesting.h"
+#include "dialects/tessera/TopologyMembers.h"
 #include "lib/machines/Machines.h"
+#include "lib/text/JsonValue.h"
 
 #include "mlir/IR/Builders.h"
-#include "llvm/Support/JSON.h"
 
 namespace tessera {
 namespace {
 
-// JSON as attributes: objects are dictionaries, numbers f64. Null where a null is in it.
-mlir::Attribute toAttribute(mlir::Builder &builder, const llvm::json::Value &value) {
-  switch (value.kind()) {
-  case llvm::json::Value::Null:
-    return {};
-  case llvm::json::Value::Boolean:
-    return builder.getBoolAttr(*value.getAsBoolean());
-  case llvm::json::Value::Number:
-    return builder.getF64FloatAttr(*value.getAsNumber());
-  case llvm::json::Value::String:
-    return builder.getStringAttr(*value.getAsString());
-  case llvm::json::Value::Array: {
+using Kind = text::JsonValue::Kind;
+constexpr int kMostNested = 8;
+
+// JSON as attributes: objects are dictionaries, numbers f64. A null is a unit, which no member is.
+mlir::Attribute toAttribute(mlir::Builder &builder, const text::JsonValue &value) {
+  switch (value.kind) {
+  case Kind::Null:
+    return builder.getUnitAttr();
+  case Kind::Boolean:
+    return builder.getBoolAttr(value.boolean);
+  case Kind::Number:
+    return builder.getF64FloatAttr(value.number);
+  case Kind::String:
+    return builder.getStringAttr(value.string);
+  case Kind::List: {
     llvm::SmallVector<mlir::Attribute> entries;
-    for (const llvm::json::Value &entry : *value.getAsArray())
-      if (entries.push_back(toAttribute(builder, entry)); !entries.back())
-        return {};
+    for (const text::JsonValue &entry : value.entries)
+      entries.push_back(toAttribute(builder, entry));
     return builder.getArrayAttr(entries);
   }
-  case llvm::json::Value::Object: {
+  case Kind::Object: {
     llvm::SmallVector<mlir::NamedAttribute> members;
-    for (const auto &[name, member] : *value.getAsObject())
-      if (mlir::Attribute attribute = toAttribute(builder, member))
-        members.push_back(builder.getNamedAttr(llvm::StringRef(name), attribute));
-      else
-        return {};
+    for (const auto &[name, member] : value.members)
+      members.push_back(builder.getNamedAttr(name, toAttribute(builder, member)));
     return builder.getDictionaryAttr(members);
   }
   }
   return {};
 }
 
-// Of JSON's "[1:16, byte=16]: Expected object key": "1:16: Expected object key".
-std::string placed(llvm::Error error) {
-  std::string text = llvm::toString(std::move(error));
-  auto [place, what] = llvm::StringRef(text).split("]: ");
-  if (!place.consume_front("[") || what.empty())
-    return text;
-  return (place.split(',').first + ": " + what).str();
+// The place of a null, empty where there is none.
+std::string findNull(const text::JsonValue &value) {
+  if (value.kind == Kind::Null)
+    return value.place({});
+  for (const text::JsonValue &entry : value.entries)
+    if (std::string place = findNull(entry); !place.empty())
+      return place;
+  for (const auto &[name, member] : value.members)
+    if (std::string place = findNull(member); !place.empty())
+      return place;
+  return "";
 }
 
 } // namespace
 
-llvm::Expected<TopologyAttr> parseTopologyFile(mlir::Location location,
+llvm::Expected<TopologyAttr> parseTopologyFile(mlir::MLIRContext *context,
                                                llvm::StringRef nameOrText) {
-  llvm::StringRef text = machines::topologyText(nameOrText);
-  if (std::string wrong = refuseNestedJson(text); !wrong.empty())
+  text::JsonValue value;
+  if (std::string wrong = text::parseJson(machines::topologyText(nameOrText), kMostNested, value);
+      !wrong.empty())
     return llvm::createStringError(wrong);
-  llvm::Expected<llvm::json::Value> value = llvm::json::parse(text);
-  if (!value)
-    return llvm::createStringError(placed(value.takeError()));
-  if (!value->getAsObject())
+  if (value.kind != Kind::Object)
     return llvm::createStringError(
-        "a topology is a JSON object, such as {\"alpha\": 1e-6, \"beta\": 1e11}");
-  mlir::Builder builder(location.getContext());
-  mlir::Attribute members = toAttribute(builder, *value);
-  if (!members)
-    return llvm::createStringError("a topology has no null: leave out what is as in the default");
-  return TopologyAttr::getChecked(location, location.getContext(),
-                                  llvm::cast<mlir::DictionaryAttr>(members));
+        value.place({}) +
+        ": a topology is a JSON object, such as {\"alpha\": 1e-6, \"beta\": 1e11}");
+  if (std::string place = findNull(value); !place.empty())
+    return llvm::createStringError(place +
+                                   ": a topology has no null: leave out what is as in the default");
+  mlir::Builder builder(context);
+  auto members = llvm::cast<mlir::DictionaryAttr>(toAttribute(builder, value));
+  if (WrongMember wrong = findWrongMember(members); !wrong.what.empty())
+    return llvm::createStringError(value.place(wrong.where) + ": " + wrong.what);
+  return TopologyAttr::get(context, members);
 }
 
 } // namespace tessera

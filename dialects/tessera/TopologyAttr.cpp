@@ -1,5 +1,6 @@
 // A topology in IR: its text, its invariants, and the plain data that it stands for.
 #include "dialects/tessera/TesseraDialect.h"
+#include "dialects/tessera/TopologyMembers.h"
 #include "lib/cost/KernelTerms.h"
 #include "lib/cost/TopologyFields.h"
 
@@ -17,14 +18,15 @@ namespace tessera {
 namespace {
 
 // Takes the members of a dictionary into what they stand for. Costs are ratios of numbers, which
-// have to stay finite.
+// have to stay finite. `here` leads to the dictionary.
 class Reader {
 public:
-  Reader(DictionaryAttr members, std::string &wrong) : members(members), wrong(wrong) {}
+  Reader(DictionaryAttr members, std::vector<std::string> here, WrongMember &wrong)
+      : members(members), here(std::move(here)), wrong(wrong) {}
   ~Reader() {
     for (NamedAttribute member : members)
-      if (!known.contains(member.getName().getValue()))
-        refuse("no member '" + member.getName().getValue() + "' here");
+      if (StringRef name = member.getName().getValue(); !known.contains(name))
+        refuse(within(name), "no member '" + name + "' here");
   }
 
   void text(StringRef name, std::string &into) {
@@ -32,27 +34,29 @@ public:
       if (auto string = dyn_cast<StringAttr>(member))
         into = string.str();
       else
-        refuse("'" + name + "' must be a string, found ", member);
+        refuse(within(name), "'" + name + "' must be a string, found ", member);
     }
   }
 
   void number(StringRef name, double &into, cost::Least least) {
     if (Attribute member = take(name))
-      readNumber(name, member, into, least);
+      readNumber(within(name), member, into, least);
   }
 
-  void count(StringRef name, int64_t &into, cost::Least least) {
+  void count(StringRef name, int64_t &into, cost::Least least, int64_t most = 9e15) {
     double number = static_cast<double>(into);
     this->number(name, number, least);
-    if (number <= 9e15 && number == std::floor(number))
+    if (number <= double(most) && number == std::floor(number))
       into = static_cast<int64_t>(number);
+    else if (most == 2)
+      refuse(within(name), "'" + name + "' must be 1 or 2");
     else
-      refuse("'" + name + "' must be a whole number up to 9e15");
+      refuse(within(name), "'" + name + "' must be a whole number up to 9e15");
   }
 
   template <class Map> void numbers(StringRef name, Map &into, cost::Least least) {
     forEntries(name, "an object", [&](StringRef key, Attribute value) {
-      readNumber(key, value, into[key.str()], least);
+      readNumber(within(name, key), value, into[key.str()], least);
     });
   }
 
@@ -61,8 +65,9 @@ public:
     forEntries(name, "an object of objects", [&](StringRef key, Attribute value) {
       auto inner = dyn_cast<DictionaryAttr>(value);
       if (!inner)
-        return refuse("'" + key + "' of '" + name + "' must be an object, found ", value);
-      Reader reader(inner, wrong);
+        return refuse(within(name, key),
+                      "'" + key + "' of '" + name + "' must be an object, found ", value);
+      Reader reader(inner, within(name, key), wrong);
       each(into.insert_or_assign(key.str(), base).first->second, reader);
     });
   }
@@ -72,12 +77,13 @@ public:
     Attribute member = take(name);
     auto array = dyn_cast_or_null<ArrayAttr>(member);
     if (member && !array)
-      refuse("'" + name + "' must be a list, found ", member);
+      refuse(within(name), "'" + name + "' must be a list, found ", member);
     for (Attribute value : array ? array.getValue() : ArrayRef<Attribute>()) {
       auto inner = dyn_cast<DictionaryAttr>(value);
+      std::vector<std::string> entry = within(name, std::to_string(into.size()));
       if (!inner)
-        return refuse("an entry of '" + name + "' must be an object, found ", value);
-      Reader reader(inner, wrong);
+        return refuse(entry, "an entry of '" + name + "' must be an object, found ", value);
+      Reader reader(inner, entry, wrong);
       into.push_back(base);
       each(into.back(), reader);
     }
@@ -93,43 +99,58 @@ private:
     Attribute member = take(name);
     auto entries = dyn_cast_or_null<DictionaryAttr>(member);
     if (member && !entries)
-      return refuse("'" + name + "' must be " + what + ", found ", member);
+      return refuse(within(name), "'" + name + "' must be " + what + ", found ", member);
     for (NamedAttribute entry : entries ? entries.getValue() : ArrayRef<NamedAttribute>())
       each(entry.getName().getValue(), entry.getValue());
   }
 
-  void readNumber(StringRef name, Attribute member, double &into, cost::Least least) {
+  std::vector<std::string> within(StringRef name) const {
+    std::vector<std::string> path = here;
+    path.push_back(name.str());
+    return path;
+  }
+  std::vector<std::string> within(StringRef name, StringRef key) const {
+    std::vector<std::string> path = within(name);
+    path.push_back(key.str());
+    return path;
+  }
+
+  void readNumber(const std::vector<std::string> &path, Attribute member, double &into,
+                  cost::Least least) {
     auto number = dyn_cast<FloatAttr>(member);
     bool isRate = least == cost::Least::One;
     double value = number && number.getType().isF64() ? number.getValueAsDouble() : -1;
     if (value >= (isRate ? 1 : 0) && value <= 1e30)
       into = value;
     else
-      refuse("'" + name + "' must be a number from " + (isRate ? "1" : "0") + " to 1e30, such as " +
-                 (isRate ? "1e9" : "1e-6") + ", found ",
+      refuse(path,
+             "'" + path.back() + "' must be a number from " + (isRate ? "1" : "0") +
+                 " to 1e30, such as " + (isRate ? "1e9" : "1e-6") + ", found ",
              member);
   }
 
   // The first thing that is wrong is said.
-  void refuse(const Twine &what, Attribute found = {}) {
-    if (!wrong.empty())
+  void refuse(const std::vector<std::string> &where, const Twine &what, Attribute found = {}) {
+    if (!wrong.what.empty())
       return;
-    llvm::raw_string_ostream stream(wrong);
-    stream << "topology: " << what;
+    wrong.where = where;
+    llvm::raw_string_ostream stream(wrong.what);
+    stream << what;
     if (found)
       found.print(stream,
                   /*elideType=*/isa<FloatAttr>(found) && cast<FloatAttr>(found).getType().isF64());
   }
 
   DictionaryAttr members;
+  std::vector<std::string> here;
   llvm::StringSet<> known;
-  std::string &wrong;
+  WrongMember &wrong;
 };
 
 // As far as nothing is wrong.
-cost::Topology read(DictionaryAttr members, std::string &wrong) {
+cost::Topology read(DictionaryAttr members, WrongMember &wrong) {
   cost::Topology topology = cost::defaultTopology();
-  Reader reader(members, wrong);
+  Reader reader(members, {}, wrong);
   cost::visitFields(topology, reader);
   return topology;
 }
@@ -181,35 +202,42 @@ void TopologyAttr::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
-LogicalResult TopologyAttr::verify(function_ref<InFlightDiagnostic()> error,
-                                   DictionaryAttr members) {
-  std::string wrong;
+WrongMember findWrongMember(DictionaryAttr members) {
+  WrongMember wrong;
   cost::Topology topology = read(members, wrong);
-  if (wrong.empty())
-    if (std::string network = links::wrongOf(topology.network); !network.empty())
-      wrong = "topology: " + network;
-  auto refuse = [&](const std::string &what) {
-    wrong = wrong.empty() ? "topology: " + what : wrong;
+  if (wrong.what.empty())
+    wrong = {links::wrongOf(topology.network), {"levels"}};
+  auto refuse = [&](std::vector<std::string> where, const std::string &what) {
+    if (wrong.what.empty())
+      wrong = {what, std::move(where)};
   };
   for (const auto &[kind, rate] : topology.device.kernels)
     if (!cost::isKindOfWork(kind))
-      refuse("no kind of work '" + kind + "' is known, in 'kernels'");
+      refuse({"kernels", kind}, "no kind of work '" + kind + "' is known, in 'kernels'");
   for (const auto &[type, rate] : topology.device.flopsByType)
     if (!isElementType(type, members.getContext()))
-      refuse("'" + type + "' of 'flops_by_type' is no element type, such as bf16");
+      refuse({"flops_by_type", type},
+             "'" + type + "' of 'flops_by_type' is no element type, such as bf16");
   for (const auto &[space, memory] : topology.spaces)
     if (space != "device" && space != "host")
-      refuse("no memory '" + space + "' is known, in 'spaces': there are device and host");
+      refuse({"spaces", space},
+             "no memory '" + space + "' is known, in 'spaces': there are device and host");
   for (auto [name, number] : {std::pair("processors", topology.device.processors),
                               {"vector", topology.device.vectorBytes},
                               {"tiles", topology.device.tileRows}})
     if (number != std::floor(number))
-      refuse("'" + std::string(name) + "' must be a whole number");
-  return wrong.empty() ? success() : LogicalResult(error() << wrong);
+      refuse({name}, "'" + std::string(name) + "' must be a whole number");
+  return wrong;
+}
+
+LogicalResult TopologyAttr::verify(function_ref<InFlightDiagnostic()> error,
+                                   DictionaryAttr members) {
+  std::string wrong = findWrongMember(members).what;
+  return wrong.empty() ? success() : LogicalResult(error() << "topology: " << wrong);
 }
 
 cost::Topology TopologyAttr::toTopology() const {
-  std::string wrong;
+  WrongMember wrong;
   return read(getMembers(), wrong);
 }
 

@@ -379,9 +379,16 @@ void fitInto(ContractionCells &cells, const Product &product, int64_t rows, int6
   CellFitting fitting{
       cells, static_cast<int64_t>(product.m), static_cast<int64_t>(product.n), rows, columns,
       bytes};
-  while (bytes.in(cells) > most) {
+  // Each panel, and the sums, begin at a line of the cache.
+  auto linesOf = [&](const ContractionCells &cells) {
+    constexpr int64_t line = 64;
+    return llvm::alignTo(bytes.rowOfA * cells.mPanel, line) +
+           llvm::alignTo(bytes.columnOfB * std::min(cells.nPanel, cells.nChunk), line) +
+           llvm::alignTo(bytes.sum * cells.mChunk * cells.nChunk, line);
+  };
+  while (static_cast<int64_t>(linesOf(cells)) > most) {
     ContractionCells before = cells;
-    if (!fitting.lower() || bytes.in(cells) >= bytes.in(before)) {
+    if (!fitting.lower() || linesOf(cells) >= linesOf(before)) {
       cells = before;
       return;
     }

@@ -5,7 +5,7 @@
 //   struct Visitor {
 //     void text(name, std::string &);
 //     void number(name, double &, Least);
-//     void count(name, int64_t &, Least);
+//     void count(name, int64_t &, Least, int64_t most = 9e15);
 //     template <class T, class F> void map(name, std::map<std::string, T> &, const T &base, F each);
 //     template <class T, class F> void list(name, std::vector<T> &, const T &base, F each);
 //   };
@@ -36,7 +36,7 @@ void visitNumbers(T &object, std::initializer_list<NumberField<T>> fields, Visit
 
 template <class Visitor> void visitFields(links::Link &link, Visitor &visitor) {
   visitNumbers<Link>(link, {{"alpha", &Link::alpha}, {"beta", &Link::beta, Least::One}}, visitor);
-  visitor.count("directions", link.directions, Least::One);
+  visitor.count("directions", link.directions, Least::One, /*most=*/2);
 }
 
 template <class Visitor> void visitFields(DeviceRates &device, Visitor &visitor) {

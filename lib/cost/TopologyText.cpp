@@ -15,7 +15,9 @@ public:
 
   void text(const char *name, std::string &value) { member(name, tessera::text::quoted(value)); }
   void number(const char *name, double &value, Least) { member(name, shortest(value)); }
-  void count(const char *name, int64_t &value, Least) { member(name, std::to_string(value)); }
+  void count(const char *name, int64_t &value, Least, int64_t = 0) {
+    member(name, std::to_string(value));
+  }
 
   template <class Map> void numbers(const char *name, Map &values, Least) {
     Writer inner(depth() + 1);

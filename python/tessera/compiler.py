@@ -103,21 +103,28 @@ def compile_options(
     """The extension's form of them."""
     size = None if memory is None else str(memory)
     asked = plan or PlanRequest()
-    text, file = topology_text(topology)
+    text = topology_text(topology)
+    file = text.file if text else None
     return _native.CompileOptions(name, entry, target, target_cpu, text, file, input_shapes, overlap, size,
                                   plan is not None, asked.devices or 0, asked.mesh, asked.effort)
 
 
-def topology_text(topology: str | os.PathLike[str] | None) -> tuple[str | None, str | None]:
-    """What the compiler takes: a machine's name, or a file's contents, which may be given themselves; and the file."""
-    if topology is None:
-        return None, None
+class TopologyText(str):
+    """A machine's name, or the contents of a topology file, and which file that was."""
+
+    file: str | None = None
+
+
+def topology_text(topology: str | os.PathLike[str] | None) -> TopologyText | None:
+    """What the compiler takes; contents of a file may be given themselves."""
+    if topology is None or isinstance(topology, TopologyText):
+        return topology
     if topology == "":
         raise InvalidArgumentError("topology='': a file, its contents, or the name of a machine")
     # Names of machines have neither dots nor slashes.
-    is_itself = isinstance(topology, str) and ("{" in topology or not set(topology) & set("./"))
-    if is_itself:
-        return str(topology), None
-    text = pathlib.Path(topology).read_text(errors="replace")
+    if isinstance(topology, str) and ("{" in topology or not set(topology) & set("./")):
+        return TopologyText(topology)
     # What is empty would be the default.
-    return text or " ", str(topology)
+    text = TopologyText(pathlib.Path(topology).read_text(errors="replace") or " ")
+    text.file = str(topology)
+    return text

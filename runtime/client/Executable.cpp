@@ -96,10 +96,12 @@ Status Executable::checkProcesses() const {
     return invalidArgument("the program is for " + std::to_string(devices) +
                            " devices, the client has " + std::to_string(each) + " GPUs");
   if (transport && transport->size() * each != devices)
-    return invalidArgument("the program is for " + std::to_string(devices) +
-                           " devices, there are " + std::to_string(transport->size()) +
-                           " processes" +
-                           (each > 1 ? " of " + std::to_string(each) + " GPUs" : ""));
+    return invalidArgument(
+        "the program is for " + text::counted(static_cast<uint64_t>(devices), "device") +
+        ", there " + (transport->size() == 1 ? "is " : "are ") +
+        text::counted(static_cast<uint64_t>(transport->size()), "process", "processes") +
+        (each > 1 ? " of " + std::to_string(each) + " GPUs"
+                  : "; `mpirun -n " + std::to_string(devices) + "` starts one for each device"));
   constexpr int64_t most = 1 << 14; // pairs of ranks are counted in 32 bits
   if (!transport && devices > most)
     return Status(Code::Unimplemented, "the program is for " + std::to_string(devices) +

@@ -313,6 +313,13 @@ def test_no_machine_of_a_name():
         tessera.jit(jnp.sin, topology="nowhere")(np.ones(3, np.float32))
 
 
+def test_a_wrong_topology_is_named(tmp_path):
+    path = tmp_path / "pod.json"
+    path.write_text('{"beta": "much"}')
+    with pytest.raises(tessera.CompileError, match="pod.json:1:10: 'beta'"):
+        tessera.jit(jnp.sin, topology=path)(np.ones(3, np.float32))
+
+
 def test_what_a_result_is_gathered_for_is_at_a_line_of_the_users():
     mesh = tessera.make_mesh((3,), ("a",))
     program = tessera.jit(lambda x: jnp.sin(x) @ x.T, mesh=mesh, in_shardings=P("a")).program(np.ones((5, 4), np.float32))

@@ -215,7 +215,7 @@ def jit(fun: Any = None, *, devices: int | None = None, mesh: AnyMesh | None = N
         if name in given:
             given[name] = as_shardings(given[name], own_mesh)
     jitted = fun if isinstance(fun, jax.stages.Wrapped) and not given else jax.jit(fun, **given)
-    return JitFunction(jitted, mesh, devices, programs.Options(topology_text(topology)[0], overlap, memory, request))
+    return JitFunction(jitted, mesh, devices, programs.Options(topology_text(topology), overlap, memory, request))
 
 
 JAX_OPTIONS = ("in_shardings", "out_shardings", "static_argnums", "static_argnames", "donate_argnums", "donate_argnames")

@@ -11,7 +11,7 @@ from collections import OrderedDict
 
 from .. import _native
 from ..client import Executable, default_client
-from ..compiler import PlanRequest
+from ..compiler import PlanRequest, TopologyText
 from ..errors import Error
 from ..program import Program
 from ..program import compile as compile_module
@@ -22,7 +22,7 @@ from . import disk_cache
 class Options:
     """What besides the module decides what the compiler makes."""
 
-    topology: str | None = None  # contents of the file, or a machine's name
+    topology: TopologyText | None = None
     overlap: str = "auto"
     memory: int | str | None = None
     plan: PlanRequest | None = None  # shardings are found

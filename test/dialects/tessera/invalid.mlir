@@ -58,7 +58,7 @@ module attributes {tessera.topology = #tessera.topology<processors = 1.5>} {}
 
 // -----
 
-// expected-error @+1 {{topology: 'directions' must be a whole number up to 9e15}}
+// expected-error @+1 {{topology: 'directions' must be 1 or 2}}
 module attributes {tessera.topology = #tessera.topology<directions = 1.5>} {}
 
 // -----

@@ -1,6 +1,8 @@
 // --stop-after writes the module as that phase leaves it; --print-after prints it and goes on.
 // RUN: tessera compile %s -o - --stop-after=import --verify-each | FileCheck %s
 // RUN: tessera compile %s -o %t.mlir --stop-after=import --print-after=import --entry=other | FileCheck %s --check-prefix=OTHER
+// RUN: not tessera compile %s -o %t.mlir --stop-after=import --print-after=fuse 2>&1 | FileCheck %s --check-prefix=LATER
+// LATER: error: --print-after=fuse: comes after --stop-after=import
 // RUN: FileCheck %s --check-prefix=OTHER < %t.mlir
 
 // CHECK: func.func @main(%{{.*}}: tensor<8xf32>) -> tensor<8xf32>

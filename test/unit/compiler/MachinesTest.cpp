@@ -22,10 +22,9 @@ protected:
   }
 
   cost::Topology read(llvm::StringRef nameOrText) {
-    llvm::Expected<TopologyAttr> topology =
-        parseTopologyFile(mlir::UnknownLoc::get(&context), nameOrText);
-    EXPECT_TRUE(topology && *topology) << nameOrText.str();
-    return topology && *topology ? topology->toTopology() : cost::Topology();
+    llvm::Expected<TopologyAttr> topology = parseTopologyFile(&context, nameOrText);
+    EXPECT_TRUE(bool(topology)) << nameOrText.str();
+    return topology ? topology->toTopology() : cost::Topology();
   }
 
   mlir::MLIRContext context;
@@ -73,7 +72,7 @@ TEST_F(MachinesTest, OnlyProgramsForGpusKnowItsProcessors) {
   mlir::Location here = mlir::UnknownLoc::get(&context);
   for (auto [target, processors] : {std::pair("cpu", 0), std::pair("cuda", 132)}) {
     mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(here);
-    setTopology(*module, llvm::cantFail(parseTopologyFile(here, "h100")));
+    setTopology(*module, llvm::cantFail(parseTopologyFile(&context, "h100")));
     EXPECT_EQ(topologyOf(*module).device.processors, 0);
     ASSERT_TRUE(succeeded(ensureTarget(*module, target)));
     EXPECT_EQ(topologyOf(*module).device.processors, processors) << target;

@@ -157,6 +157,17 @@ TEST(ProductCells, OrCellsAreNarrower) {
   EXPECT_EQ(cells.nPanel, INT64_MAX);
 }
 
+// Each panel begins at a line of the cache: 64 rows of 12 bytes and 33 columns of 12 are 1,216 bytes, not
+// the 1,164 of their sum.
+TEST(ProductCells, WholeLinesAreWithinTheBound) {
+  Product product = productOf(64, 33, 3);
+  ContractionCells cells;
+  cells.mChunk = cells.mPanel = 64, cells.nChunk = 33;
+  fitInto(cells, product, 8, 32, {12, 12, 0}, 1170);
+  int64_t ofA = 12 * cells.mPanel, ofB = 12 * std::min(cells.nPanel, cells.nChunk);
+  EXPECT_LE((ofA + 63) / 64 * 64 + (ofB + 63) / 64 * 64, 1170);
+}
+
 // Of any size, to any bound: tiles end where chunks and panels do, and chunks are whole panels.
 TEST(ProductCells, TilesStayWhole) {
   std::mt19937 random(7);

@@ -29,8 +29,8 @@ protected:
   }
 
   std::unique_ptr<RoadRun> runOn(llvm::StringRef machineText) {
-    auto machine = parseTopologyFile(module->getLoc(), machineText);
-    EXPECT_TRUE(machine && *machine);
+    auto machine = parseTopologyFile(&context, machineText);
+    EXPECT_TRUE(bool(machine));
     setTopology(*module, *machine);
     EXPECT_TRUE(succeeded(ensureTarget(*module)));
     return std::make_unique<RoadRun>(*module);

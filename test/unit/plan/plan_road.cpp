@@ -148,7 +148,7 @@ int main(int argc, char **argv) {
   if (!topologyFile.empty()) {
     auto text = machines::isName(topologyFile) ? llvm::MemoryBuffer::getMemBuffer(topologyFile)
                                                : llvm::MemoryBuffer::getFile(topologyFile);
-    auto machine = text ? parseTopologyFile(module->getLoc(), (*text)->getBuffer())
+    auto machine = text ? parseTopologyFile(&context, (*text)->getBuffer())
                         : llvm::Expected<TopologyAttr>(llvm::errorCodeToError(text.getError()));
     if (!machine)
       return fail(llvm::toString(machine.takeError()));

@@ -338,9 +338,12 @@ TEST(MpiTest, TheNumberOfProcessesMustFit) {
   std::ofstream(path("fit.tsr"), std::ios::binary) << fileWithCode(builder, accumulatorCode());
   std::string output;
   EXPECT_NE(runProcesses(2, path("fit.tsr") + " --comm=mpi", output), 0);
-  EXPECT_NE(output.find("error: the program is for 4 devices, there are 2 processes"),
-            std::string::npos)
+  EXPECT_NE(
+      output.find("error: the program is for 4 devices, there are 2 processes; `mpirun -n 4`"),
+      std::string::npos)
       << output;
+  EXPECT_NE(runProcesses(1, path("fit.tsr") + " --comm=mpi", output), 0);
+  EXPECT_NE(output.find("there is 1 process; "), std::string::npos) << output;
 }
 
 } // namespace
