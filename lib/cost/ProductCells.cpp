@@ -40,18 +40,16 @@ static int64_t alike(int64_t chunk, int64_t size, int64_t tile) {
   return best * tile;
 }
 
-CellBounds CellBounds::of(int64_t vectorBytes) {
-  if (vectorBytes < 64)
-    return {.block = 128,
-            .largeBlock = 256,
-            .someCells = 8,
-            .manyCells = 16,
-            .sumBytes = 1 << 20,
-            .panelBytes = 1 << 20,
-            .mostColumns = 512,
-            .evenly = true,
-            .joinsRows = true};
-  return {};
+CellBounds CellBounds::ofMatrices(int64_t vectorBytes) {
+  return {.block = vectorBytes < 64 ? 128 : 256,
+          .largeBlock = 256,
+          .someCells = 8,
+          .manyCells = 16,
+          .sumBytes = 1 << 20,
+          .panelBytes = 1 << 20,
+          .mostColumns = 512,
+          .evenly = true,
+          .joinsRows = true};
 }
 
 static double leastCell(const Product &product, const CellBounds &bounds) {
@@ -263,7 +261,7 @@ ContractionCells shortCells(const Product &product, bool inBlocks, bool isMatrix
   Tile tile = tileOf(product, vectorBytes / 4);
   return contractionCells(product, std::max<int64_t>(static_cast<int64_t>(tile.rows), 1),
                           static_cast<int64_t>(tile.columns), isDouble ? 8 : 4, inBlocks,
-                          CellBounds::of(isMatrix ? vectorBytes : 64));
+                          isMatrix ? CellBounds::ofMatrices(vectorBytes) : CellBounds());
 }
 
 // Rows of a window's positions are much the same elements: of a block of k they are read from memory

@@ -20,6 +20,7 @@ struct ContractionPlan : ContractionLoops, ContractionCells {
   bool byTiles = false;  // bf16 by the processor's tiles (ContractionTiles.cpp)
   std::optional<TermRange> terms = std::nullopt; // that are not left out
   bool hasPairs() const { return isPaired || byTiles; }
+  bool hasPairsOfBf16() const { return isPaired && !isOfIntegers(); }
   bool isOfIntegers() const { return product->reduction->isOfIntegers; }
   // In panels.
   ElementKind packedKind() const {
