@@ -32,7 +32,7 @@ struct ContractionPlan : ContractionLoops, ContractionCells {
   }
   // Of k in a panel: tiles multiply whole units.
   int64_t panelK() const {
-    return byTiles ? llvm::alignTo(kSize, Reduction::tileUnit) : kBlock ? kBlock : kSize;
+    return kBlock ? kBlock : byTiles ? llvm::alignTo(kSize, Reduction::tileUnit) : kSize;
   }
   // Of a panel of b in the scratch: what lies behind a run's last square is another panel's else. A row
   // more, and those that a row of k is copied to lie in different sets of the first-level cache.

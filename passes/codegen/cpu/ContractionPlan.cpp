@@ -134,7 +134,8 @@ static void planTiles(ContractionPlan &plan, Graph &graph) {
   product.m = double(plan.mSize), product.n = double(plan.nSize);
   product.k = double(plan.panelK());
   product.a = plan.packsA ? cost::Product::Plain : cost::Product::None;
-  static_cast<ContractionCells &>(plan) = tileCells(product, plan.rows, plan.columns());
+  static_cast<ContractionCells &>(plan) =
+      tileCells(product, plan.rows, plan.columns(), blockOfTiles(plan));
   keepWithin(plan, product, graph.mostScratch);
 }
 

@@ -308,6 +308,12 @@ bool canGoInLargeBlocks(const ContractionLoops &loops, bool copiesA, bool copies
          (copiesForLarge(loops) && loops.product->reduction->blockEnds.empty());
 }
 
+int64_t blockOfTiles(const ContractionLoops &loops) {
+  constexpr int64_t block = Reduction::tileBlock;
+  bool isWhole = loops.k.size() == 1 && loops.kSize > block && loops.kSize % block == 0;
+  return isWhole && loops.mAround.empty() && !loops.isTurned ? block : 0;
+}
+
 bool liesAlong(const Node *node, ElementKind kind, const LoopGroup &along) {
   return node->op == Op::Load && node->kind == kind && !node->mask && node->index->nodes.empty() &&
          strideOf(node->index, along) == 1;

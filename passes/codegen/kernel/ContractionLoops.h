@@ -70,6 +70,8 @@ bool isAlongItsK(const ContractionLoops &loops, const Graph &graph);
 bool canGoInBlocks(const ContractionLoops &loops, bool copiesA, bool copiesB);
 // The same with large ones, of which pairs of bf16 have none.
 bool canGoInLargeBlocks(const ContractionLoops &loops, bool copiesA, bool copiesB);
+// Of k that the processor's tiles have in panels at a time; 0: all.
+int64_t blockOfTiles(const ContractionLoops &loops);
 // Whether a value is an array as it lies, of elements of `kind` side by side along a loop, at no place that data says.
 bool liesAlong(const Node *node, ElementKind kind, const LoopGroup &along);
 

@@ -127,8 +127,8 @@ static Product::Copies copiesByTiles(const Graph &graph, const ContractionLoops 
                   loops.kSize % Reduction::tileUnit == 0 && loops.mAround.empty();
   product.k = double(llvm::alignTo(static_cast<int64_t>(product.k), Reduction::tileUnit));
   product.a = isDirect ? Product::None : Product::Plain;
-  ContractionCells cells =
-      tileCells(product, std::min<int64_t>(loops.mSize, 32), loops.nSize > 16 ? 32 : 16);
+  ContractionCells cells = tileCells(product, std::min<int64_t>(loops.mSize, 32),
+                                     loops.nSize > 16 ? 32 : 16, blockOfTiles(loops));
   if (graph.mostScratch)
     cost::fitInto(cells, product, std::min<int64_t>(loops.mSize, 32), loops.nSize > 16 ? 32 : 16,
                   {0, int64_t(product.k) * 2, 0, /*hasPanelsOfB=*/false}, graph.mostScratch);
