@@ -1,12 +1,11 @@
-// What cells of products by vector registers are sized by: it goes with the target's vectors.
+// What cells of products by vector registers are sized by.
 #pragma once
 
 #include "lib/cost/ProductCells.h"
 
 namespace tessera::cost {
 
-// Processors with vectors of 512 bits have 1 MiB and more of second-level cache a core; those with shorter
-// ones mostly 256 or 512 KiB, and multiply half as much in the same time.
+// As they are here: of windows.
 struct CellBounds {
   int64_t block =
       256; // of k that is copied at a time: whole blocks of sums (Reduction::chainBlock)
@@ -21,10 +20,12 @@ struct CellBounds {
   bool evenly = false;    // whether a large product's cells are alike
   bool joinsRows = false; // whether rows that are fewer than two cells' are one's
 
-  static CellBounds of(int64_t vectorBytes);
+  // Of matrices, by the target's vectors: processors with vectors of 512 bits have 1 MiB and more of
+  // second-level cache a core, others mostly 256 or 512 KiB.
+  static CellBounds ofMatrices(int64_t vectorBytes);
 };
 
-// As without bounds, which are those of 512 bits then.
+// As without bounds, which are those of windows then.
 ContractionCells contractionCells(const Product &product, int64_t rows, int64_t columns,
                                   int64_t bytes, bool inBlocks, const CellBounds &bounds);
 // With a tile of common size of vectors of 32 bytes. `isMatrix`: not of windows, whose cells are those of

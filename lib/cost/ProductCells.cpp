@@ -40,18 +40,16 @@ static int64_t alike(int64_t chunk, int64_t size, int64_t tile) {
   return best * tile;
 }
 
-CellBounds CellBounds::of(int64_t vectorBytes) {
-  if (vectorBytes < 64)
-    return {.block = 128,
-            .largeBlock = 256,
-            .someCells = 8,
-            .manyCells = 16,
-            .sumBytes = 1 << 20,
-            .panelBytes = 1 << 20,
-            .mostColumns = 512,
-            .evenly = true,
-            .joinsRows = true};
-  return {};
+CellBounds CellBounds::ofMatrices(int64_t vectorBytes) {
+  return {.block = vectorBytes < 64 ? 128 : 256,
+          .largeBlock = 256,
+          .someCells = 8,
+          .manyCells = 16,
+          .sumBytes = 1 << 20,
+          .panelBytes = 1 << 20,
+          .mostColumns = 512,
+          .evenly = true,
+          .joinsRows = true};
 }
 
 static double leastCell(const Product &product, const CellBounds &bounds) {
@@ -263,7 +261,7 @@ ContractionCells shortCells(const Product &product, bool inBlocks, bool isMatrix
   Tile tile = tileOf(product, vectorBytes / 4);
   return contractionCells(product, std::max<int64_t>(static_cast<int64_t>(tile.rows), 1),
                           static_cast<int64_t>(tile.columns), isDouble ? 8 : 4, inBlocks,
-                          CellBounds::of(isMatrix ? vectorBytes : 64));
+                          isMatrix ? CellBounds::ofMatrices(vectorBytes) : CellBounds());
 }
 
 // Rows of a window's positions are much the same elements: of a block of k they are read from memory
@@ -397,7 +395,8 @@ void fitInto(ContractionCells &cells, const Product &product, int64_t rows, int6
 
 // A cell copies its columns of b once, and reads (or copies) its rows of a as often as there are
 // chunks of columns: the sides of a cell are as the costs of the two.
-ContractionCells tileCells(const Product &product, int64_t rows, int64_t columns) {
+// Of blocks of k a panel of b is one block's, so that cells may be squares of many sums, however long k is.
+ContractionCells tileCells(const Product &product, int64_t rows, int64_t columns, int64_t kBlock) {
   constexpr double leastCell = 12e6, mostCell = 200e6; // 6 to 100 us
   constexpr double fewCells = 6, manyCells = 48;
   constexpr double panelBytes = 1 << 20; // that stay in the second-level cache
@@ -406,7 +405,11 @@ ContractionCells tileCells(const Product &product, int64_t rows, int64_t columns
   double flopsOfCell = std::max(std::clamp(product.flops() / fewCells, leastCell, mostCell),
                                 product.flops() / manyCells);
   double area = flopsOfCell / (2 * product.k);
-  double widest = std::max(panelBytes / (2 * product.k), 64.0);
+  if (kBlock) {
+    constexpr double someCells = 4, enoughArea = 256 * 128;
+    area = std::max(area, std::min(product.m * product.n / someCells, enoughArea));
+  }
+  double widest = std::max(panelBytes / (2 * (kBlock ? double(kBlock) : product.k)), 64.0);
   if (product.a != Product::None)
     widest *= 2; // reading b from further away is cheaper than copying a again
   // About `chunk` of `size`, in steps, all but the last of one size.
@@ -423,6 +426,7 @@ ContractionCells tileCells(const Product &product, int64_t rows, int64_t columns
   double flopsOfTile = 2 * product.k * double(cells.nChunk) * double(cells.mChunk);
   cells.outerChunk =
       std::clamp<int64_t>(static_cast<int64_t>(flopsOfCell / 4 / flopsOfTile), 1, outer);
+  cells.kBlock = kBlock;
   return cells;
 }
 

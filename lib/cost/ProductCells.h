@@ -62,7 +62,8 @@ int64_t columnsPast(int64_t columns);
 // With a tile of common size: which one it is depends on the processor.
 ContractionCells commonCells(const Product &product, bool inBlocks);
 // Likewise for products of bf16 by a processor's tiles, some twenty times as fast.
-ContractionCells tileCells(const Product &product, int64_t rows, int64_t columns);
+// `kBlock`: of k that is copied at a time; 0: all.
+ContractionCells tileCells(const Product &product, int64_t rows, int64_t columns, int64_t kBlock);
 
 // How often the operands of a shard of a product are copied, whose sizes are set, and how many cells it has,
 // by how often those of the whole are. 0: cells of such products go by windows, and nothing is changed.

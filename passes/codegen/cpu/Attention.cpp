@@ -14,6 +14,7 @@
 #include "passes/codegen/cpu/Attention.h"
 #include "passes/codegen/cpu/Accumulators.h"
 #include "passes/codegen/cpu/AttentionStrips.h"
+#include "passes/codegen/cpu/ExponentialsOfBf16.h"
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
@@ -45,6 +46,7 @@ public:
       : StripSums(function, *nests.nests.front(), attention.values, emitter), attention(attention),
         loops(attention.loops), nests(nests),
         scores(function, *nests.nests.front(), attention.scores, emitter),
+        exponential(asExponentialOfBf16(graph, attention.loops.exponential)),
         columns(attention.scores.columns()), stride(attention.strip + 16),
         isOfOthers(readsBeside(loops.shift, loops.largest)) {
     e.live = Graph::reachable(nests.rootNodes());
@@ -110,6 +112,7 @@ private:
   const AttentionLoops &loops;
   const JointNests &nests;
   StripProduct scores;
+  Node *exponential;         // as it is emitted
   unsigned columns;          // of scores that are computed at a time
   int64_t stride;            // between rows of probabilities
   bool isOfOthers;           // what is subtracted from scores is of more than the largest of them
@@ -199,15 +202,16 @@ Value AttentionEmitter::exponentialsOfRow(Value r, KeyRange strip, KeyRange keys
   b.CreateStore(llvm::Constant::getNullValue(rowType()), slot);
   overKeys(strip, keys, [&](Value key, Value) {
     e.levels.back().values[loops.score] = load(rowType(), floats(scoresOfRow, key));
-    Value exponential = e.emit(loops.exponential);
-    if (loops.quotient)
-      e.levels.back().values[loops.quotient] = exponential;
+    Value found = e.emit(exponential);
+    for (Node *node : {loops.exponential, loops.quotient})
+      if (node)
+        e.levels.back().values[node] = found;
     Value factor = e.splat(e.emit(loops.values.a), columns);
     if (plan.hasPairs())
       storeFactors(factor, probabilities, key);
     else
       store(factor, floats(scoresOfRow, key));
-    b.CreateStore(b.CreateFAdd(b.CreateLoad(rowType(), slot), exponential), slot);
+    b.CreateStore(b.CreateFAdd(b.CreateLoad(rowType(), slot), found), slot);
   });
   return b.CreateLoad(rowType(), slot);
 }

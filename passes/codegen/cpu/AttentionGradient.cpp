@@ -14,6 +14,7 @@
 // A cell has all queries and keys of a head, or of a kernel that yields one of the two only, some.
 #include "passes/codegen/cpu/AttentionGradient.h"
 #include "passes/codegen/cpu/AttentionStrips.h"
+#include "passes/codegen/cpu/ExponentialsOfBf16.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -477,6 +478,7 @@ bool emitAttentionGradient(KernelFunction &function, bool &known) {
   if (!loops)
     return true;
   known = true;
+  roundExponentials(nests.rootNodes());
   GradientPlan plan = planGradient(std::move(*loops), nests.graph(), function.features);
   Emitter emitter = function.emitter(nests.graph());
   GradientEmitter(function, nests, plan, emitter).emit();

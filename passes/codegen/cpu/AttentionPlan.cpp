@@ -12,7 +12,7 @@ namespace tessera::codegen {
 static constexpr int64_t rowPadding = 16;
 
 // Keys and values of a panel are read from the second-level cache once for so many queries.
-static constexpr int64_t blockQueries = 32, blockOfTiles = 64;
+static constexpr int64_t blockQueries = 32, queriesOfTiles = 64;
 
 AttentionPlan planAttention(AttentionLoops loops, Graph &graph, const VectorFeatures &features) {
   AttentionPlan plan;
@@ -42,7 +42,7 @@ AttentionPlan planAttention(AttentionLoops loops, Graph &graph, const VectorFeat
   scores.mChunk = values.mChunk = cells.queries;
   scores.mPanel = values.mPanel = cells.queries;
   plan.block =
-      llvm::alignTo(std::min(byTiles ? blockOfTiles : blockQueries, cells.queries), values.rows);
+      llvm::alignTo(std::min(byTiles ? queriesOfTiles : blockQueries, cells.queries), values.rows);
   plan.loops = std::move(loops);
   return plan;
 }

@@ -20,6 +20,7 @@ struct ContractionPlan : ContractionLoops, ContractionCells {
   bool byTiles = false;  // bf16 by the processor's tiles (ContractionTiles.cpp)
   std::optional<TermRange> terms = std::nullopt; // that are not left out
   bool hasPairs() const { return isPaired || byTiles; }
+  bool hasPairsOfBf16() const { return isPaired && !isOfIntegers(); }
   bool isOfIntegers() const { return product->reduction->isOfIntegers; }
   // In panels.
   ElementKind packedKind() const {
@@ -31,7 +32,7 @@ struct ContractionPlan : ContractionLoops, ContractionCells {
   }
   // Of k in a panel: tiles multiply whole units.
   int64_t panelK() const {
-    return byTiles ? llvm::alignTo(kSize, Reduction::tileUnit) : kBlock ? kBlock : kSize;
+    return kBlock ? kBlock : byTiles ? llvm::alignTo(kSize, Reduction::tileUnit) : kSize;
   }
   // Of a panel of b in the scratch: what lies behind a run's last square is another panel's else. A row
   // more, and those that a row of k is copied to lie in different sets of the first-level cache.

@@ -92,7 +92,7 @@ void ContractionEmitter::findNextBlock(Tile tile) {
     return;
   // A large cell's are more than what a core's own cache holds besides.
   constexpr int64_t mostSums = 128 * 128;
-  if (function.features.bytes < 64 && plan.sumElements() > mostSums && plan.mAround.empty() &&
+  if (!plan.hasPairsOfBf16() && plan.sumElements() > mostSums && plan.mAround.empty() &&
       !plan.product->reduction->isOfWindow)
     return;
   int64_t tiles =

@@ -35,8 +35,8 @@ static bool goesInBlocks(const ContractionPlan &plan, const VectorFeatures &feat
   bool endsInSquare = plan.isPaired && plan.acrossB;
   if (endsInSquare && (plan.k.size() > 1 || plan.kSize % (2 * int64_t(plan.lanes)) != 0))
     return false;
-  return features.bytes < 64 ? canGoInShortBlocks(plan, plan.packsA, plan.packsB)
-                             : canGoInBlocks(plan, plan.packsA, plan.packsB);
+  return plan.hasPairsOfBf16() ? canGoInBlocks(plan, plan.packsA, plan.packsB)
+                               : canGoInLargeBlocks(plan, plan.packsA, plan.packsB);
 }
 
 // Smaller panels where there is no room for what they would be.
@@ -70,9 +70,9 @@ static void chooseCells(ContractionPlan &plan, const Graph &graph, const VectorF
       plan.isPaired && reduction.isOfBf16 && isMatrix
           ? cost::pairCells(product, plan.rows, plan.columns(), goesInBlocks(plan, features),
                             !plan.acrossA)
-          : cost::contractionCells(product, plan.rows, plan.columns(), bytes,
-                                   goesInBlocks(plan, features),
-                                   cost::CellBounds::of(isMatrix ? features.bytes : 64));
+          : cost::contractionCells(
+                product, plan.rows, plan.columns(), bytes, goesInBlocks(plan, features),
+                isMatrix ? cost::CellBounds::ofMatrices(features.bytes) : cost::CellBounds());
   if (readsFewRows(plan))
     passRows(plan, product, plan.columns());
   if (isNarrow(plan))
@@ -134,7 +134,8 @@ static void planTiles(ContractionPlan &plan, Graph &graph) {
   product.m = double(plan.mSize), product.n = double(plan.nSize);
   product.k = double(plan.panelK());
   product.a = plan.packsA ? cost::Product::Plain : cost::Product::None;
-  static_cast<ContractionCells &>(plan) = tileCells(product, plan.rows, plan.columns());
+  static_cast<ContractionCells &>(plan) =
+      tileCells(product, plan.rows, plan.columns(), blockOfTiles(plan));
   keepWithin(plan, product, graph.mostScratch);
 }
 
@@ -172,7 +173,7 @@ void choosePairs(ContractionPlan &plan, Graph &graph, const VectorFeatures &feat
 // Rows of a that lie side by side: with a stride between k's each step of a tile would read a line of its own,
 // and a block of them would not stay in the first-level cache with a panel of b.
 static bool copiesTiles(const ContractionPlan &plan) {
-  return plan.isBySets && plan.acrossA && !plan.isTurned && plan.mAround.empty() &&
+  return !plan.isPaired && plan.acrossA && !plan.isTurned && plan.mAround.empty() &&
          liesAlong(plan.a, plan.product->kind, plan.m);
 }
 
@@ -209,18 +210,19 @@ ContractionPlan planByVectors(const NestGraph &nest, const ContractionLoops &loo
     plan.packsB = !isDirect(plan.b, kind) || strideOf(plan.b->index, plan.n) != 1;
     plan.packsA = plan.packsA || copiesFarA(plan);
     plan.packsB = plan.packsB || copiesFarB(plan);
-    if (features.bytes < 64) {
-      plan.packsA = plan.packsA || copiesForLarge(plan);
-      plan.packsB = plan.packsB || copiesForLarge(plan) || copiesForShortVectors(plan);
-    }
+    plan.packsA = plan.packsA || copiesForLarge(plan);
+    plan.packsB =
+        plan.packsB || copiesForLarge(plan) || copiesForFewRows(plan, features.bytes < 64);
     plan.packsA |= plan.isTurned;
     if (!reduction.blockEnds.empty())
       plan.packsA = plan.packsB = true; // the ends are those of panels
   }
   chooseCopies(plan, nest.g->graph);
-  plan.isBySets = features.bytes < 64 && !plan.isPaired;
-  plan.inTilesA = copiesTiles(plan);
+  plan.isBySets = !plan.isPaired;
   chooseCells(plan, nest.g->graph, features);
+  if (features.bytes == 64 && !plan.kBlock) // rows of b as they lie: whole ones are copied as fast
+    plan.isBySets = false;
+  plan.inTilesA = copiesTiles(plan);
   // Of panels alone, whose rows are those of one loop: in whole blocks of the order of addition.
   bool hasBlocks = plan.kSize > Reduction::chainBlock && reduction.blockEnds.empty();
   if (hasBlocks && plan.packsA && plan.packsB && !plan.isTurned)

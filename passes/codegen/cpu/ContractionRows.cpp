@@ -1,4 +1,4 @@
-// Operands that lie along their rows, or columns, and are copied with k outermost, without AVX-512: some k's at a
+// Operands that lie along their rows, or columns, and are copied with k outermost: some k's at a
 // time.
 //
 //   a: [k][m]  ->  [tile][k][rows]        b: [k][n]  ->  [panel][k][columns]

@@ -28,6 +28,8 @@ void TileEmitter::reserveScratch() {
     scratchTurned = function.reserveScratch(unit * 2 * side * 2);
   scratchB =
       function.reserveScratch(llvm::alignTo(plan.nChunk, plan.columns()) * plan.panelK() * 2);
+  if (plan.kBlock)
+    scratchSums = function.reserveScratch(plan.sumElements() * 4);
 }
 
 // The shapes of the tiles, for the instruction that sets them: rows and the bytes of one.
@@ -58,6 +60,8 @@ void TileEmitter::endCell() {
 }
 
 void TileEmitter::emitPoint() {
+  if (plan.kBlock)
+    return emitBlocks();
   packColumns();
   overTiles(mLow, mHigh, plan.rows, plan.mSize, [&](Value m0, Value skipM) {
     if (plan.packsA)
@@ -103,7 +107,7 @@ void TileEmitter::packColumns() {
     packPairs();
   // What fills up the last unit.
   int64_t first = llvm::alignTo(plan.kSize, 2);
-  if (first == plan.panelK())
+  if (first >= plan.panelK())
     return;
   overTiles(nLow, nHigh, plan.columns(), plan.nSize, [&](Value n0, Value) {
     Value panel = panelOfB(n0), k = e.openLoop(e.i64(first), e.i64(plan.panelK()), 2, false);
@@ -124,10 +128,11 @@ void TileEmitter::packPairs() {
     return rowOfBits(plan.b, k, plan.n, n0, columns, columnMask());
   };
   if (plan.kSize >= 2) {
-    Value k = e.openLoop(e.i64(0), e.i64(plan.kSize / 2 * 2), 2, false);
+    Value low = kLow ? kLow : e.i64(0), high = kLow ? kHigh : e.i64(plan.kSize / 2 * 2);
+    Value k = e.openLoop(low, high, 2, false);
     overTiles(nLow, nHigh, columns, plan.nSize, [&](Value n0, Value) {
       Value even = rowAt(k, n0), odd = rowAt(b.CreateNSWAdd(k, e.i64(1)), n0);
-      storePair(panelOfB(n0), k, interleaved(even, odd));
+      storePair(panelOfB(n0), b.CreateNSWSub(k, low), interleaved(even, odd));
     });
     e.closeLoop();
   }
@@ -142,7 +147,7 @@ void TileEmitter::packPairs() {
 void TileEmitter::packRows(Value m0) {
   packA(m0, b.CreateNSWAdd(m0, e.i64(plan.rows)), rowLength());
   int64_t rest = plan.panelK() - plan.kSize;
-  if (rest == 0)
+  if (rest <= 0)
     return;
   Value to = bytesFrom(e.scratch, scratchA + plan.kSize * 2);
   Value r = e.openLoop(e.i64(0), e.i64(plan.rows), 1, false);
@@ -160,16 +165,17 @@ void TileEmitter::packRowsAcross(Value m0) {
   Value mask = nullptr;
   if (plan.rows < width)
     mask = maskOfFirst(b, plan.rows, unsigned(width));
-  Value k0 = e.openLoop(e.i64(0), e.i64(plan.kSize), unit, false);
+  Value start = kLow ? kLow : e.i64(0), stop = kLow ? kHigh : e.i64(plan.kSize);
+  Value k0 = e.openLoop(start, stop, unit, false);
   auto rowOf = [&](Value k) {
     return bytesFrom(from, b.CreateNSWMul(b.CreateNSWSub(k, k0), e.i64(width * 2)));
   };
   Value next = b.CreateNSWAdd(k0, e.i64(unit));
-  Value end = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, next, e.i64(plan.kSize));
+  Value end = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, next, stop);
   Value k = e.openLoop(k0, end, 1, false);
   b.CreateAlignedStore(rowOfBits(plan.a, k, plan.m, m0, width, mask), rowOf(k), llvm::Align(2));
   e.closeLoop();
-  if (plan.kSize != plan.panelK()) {
+  if (plan.kSize < plan.panelK()) {
     k = e.openLoop(end, next, 1, true);
     b.CreateAlignedStore(llvm::Constant::getNullValue(rowType), rowOf(k), llvm::Align(2));
     e.closeLoop();
@@ -184,7 +190,7 @@ void TileEmitter::packRowsAcross(Value m0) {
     for (int64_t i = 0; i < side; ++i)
       pairs.push_back(b.CreateBitCast(interleaved(load(2 * i), load(2 * i + 1)), square));
     Value to = bytesFrom(bytesFrom(e.scratch, scratchA + h * side * rowLength() * 2),
-                         b.CreateNSWMul(k0, e.i64(2)));
+                         b.CreateNSWMul(b.CreateNSWSub(k0, start), e.i64(2)));
     for (auto [i, row] : llvm::enumerate(e.transpose(std::move(pairs))))
       if (h * side + static_cast<int64_t>(i) < plan.rows)
         b.CreateAlignedStore(row, bytesFrom(to, static_cast<int64_t>(i) * rowLength() * 2),
@@ -228,17 +234,65 @@ void TileEmitter::storeSums(Value to, int64_t stride) {
                          e.i64(stride)});
 }
 
+std::pair<Value, int64_t> TileEmitter::rowsOfA(Tile tile) {
+  if (plan.packsA)
+    return {bytesFrom(e.scratch, scratchA), rowLength() * 2};
+  e.openBlock();
+  bind(plan.m, tile.m0);
+  bind(plan.k[0], kLow ? kLow : e.i64(0));
+  Value rows =
+      e.element(e.bufferPointer(plan.a->buffer()), plan.a->kind, e.emitIndex(plan.a->index));
+  e.closeBlock();
+  return {rows, *strideOf(plan.a->index, plan.m) * 2};
+}
+
+// A tile's sums so far get those of a block.
+void TileEmitter::addToSums(Value sums, Value part) {
+  llvm::Type *row = e.typeOf(kind, plan.columns());
+  auto at = [&](Value from, Value r) { return b.CreateInBoundsGEP(row, from, r); };
+  Value r = e.openLoop(e.i64(0), e.i64(plan.rows), 1, false);
+  Value sum = b.CreateFAdd(b.CreateAlignedLoad(row, at(sums, r), llvm::Align(64)),
+                           b.CreateAlignedLoad(row, at(part, r), llvm::Align(64)));
+  b.CreateAlignedStore(sum, at(sums, r), llvm::Align(64));
+  e.closeLoop();
+}
+
+// Block after block of k: sums of all of the cell's tiles wait in the scratch.
+void TileEmitter::emitBlocks() {
+  llvm::Type *row = e.typeOf(kind, plan.columns());
+  Value all = bytesFrom(e.scratch, scratchSums);
+  Value r = e.openLoop(e.i64(0), e.i64(plan.sumElements() / plan.columns()), 1, false);
+  b.CreateAlignedStore(llvm::Constant::getNullValue(row), b.CreateInBoundsGEP(row, all, r),
+                       llvm::Align(64));
+  e.closeLoop();
+  Value part = alignedTemporary(plan.rows * plan.columns() * 4, "part");
+  kLow = e.openLoop(e.i64(0), e.i64(plan.kSize), plan.kBlock, false);
+  kHigh = b.CreateNSWAdd(kLow, e.i64(plan.kBlock));
+  packColumns();
+  overTiles(mLow, mHigh, plan.rows, plan.mSize, [&](Value m0, Value skipM) {
+    if (plan.packsA)
+      plan.acrossA ? packRowsAcross(m0) : packRows(m0);
+    overTiles(nLow, nHigh, plan.columns(), plan.nSize, [&](Value n0, Value skipN) {
+      Tile tile{m0, n0, skipM, skipN};
+      auto [rows, stride] = rowsOfA(tile);
+      multiplyUnits(rows, stride, panelOfB(n0), e.i64(0), e.i64(plan.kBlock));
+      storeSums(part, plan.columns() * 4);
+      addToSums(sumsOf(tile), part);
+    });
+  });
+  e.closeLoop();
+  kLow = kHigh = nullptr;
+  overTiles(mLow, mHigh, plan.rows, plan.mSize, [&](Value m0, Value skipM) {
+    overTiles(nLow, nHigh, plan.columns(), plan.nSize, [&](Value n0, Value skipN) {
+      Tile tile{m0, n0, skipM, skipN};
+      finishTile(tile, sumsOf(tile));
+    });
+  });
+}
+
 void TileEmitter::emitSums(Tile tile) {
-  int64_t stride = rowLength() * 2;
-  Value rows = bytesFrom(e.scratch, scratchA), panel = panelOfB(tile.n0);
-  if (!plan.packsA) {
-    e.openBlock();
-    bind(plan.m, tile.m0);
-    bind(plan.k[0], e.i64(0));
-    rows = e.element(e.bufferPointer(plan.a->buffer()), plan.a->kind, e.emitIndex(plan.a->index));
-    stride = *strideOf(plan.a->index, plan.m) * 2;
-    e.closeBlock();
-  }
+  auto [rows, stride] = rowsOfA(tile);
+  Value panel = panelOfB(tile.n0);
   int64_t rowBytes = plan.columns() * 4;
   if (isPlain() && plan.panelK() <= block) {
     multiplyUnits(rows, stride, panel, e.i64(0), e.i64(plan.panelK()));
@@ -268,11 +322,7 @@ void TileEmitter::emitSums(Tile tile) {
                                        e.i64(plan.panelK()));
   multiplyUnits(rows, stride, panel, low, high);
   storeSums(part, rowBytes);
-  r = e.openLoop(e.i64(0), e.i64(plan.rows), 1, false);
-  Value sum = b.CreateFAdd(b.CreateAlignedLoad(row, at(sums, r), llvm::Align(64)),
-                           b.CreateAlignedLoad(row, at(part, r), llvm::Align(64)));
-  b.CreateAlignedStore(sum, at(sums, r), llvm::Align(64));
-  e.closeLoop();
+  addToSums(sums, part);
   e.closeLoop();
   finishTile(tile, sums);
 }

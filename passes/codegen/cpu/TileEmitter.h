@@ -25,6 +25,10 @@ protected:
   Value interleaved(Value even, Value odd);
 
   void emitSums(Tile tile);
+  void emitBlocks();
+  void addToSums(Value sums, Value part);
+  // Where a tile's rows of a begin, and the bytes from one to the next.
+  std::pair<Value, int64_t> rowsOfA(Tile tile);
   void multiplyUnits(Value rows, int64_t stride, Value panel, Value low, Value high);
   void storeSums(Value to, int64_t stride);
 

@@ -244,12 +244,13 @@ bool copiesFarB(const ContractionLoops &loops) {
   return (isFar || isOfLongPanels) && loops.mSize >= 64;
 }
 
-// Some rows past a large b, whose rows lie far apart: with 16 registers tiles are low and narrow, and one after
-// the other would read a line of each of b's rows, which come to lie in one set of the first-level cache where
-// they are a multiple of 4 KiB apart.
-bool copiesForShortVectors(const ContractionLoops &loops) {
-  constexpr int64_t leastRows = 8, farElements = 256, largeElements = 1 << 20;
-  return loops.mSize >= leastRows && loops.k.size() == 1 &&
+// Some rows past a large b, whose rows lie far apart: tiles are narrow, and one after the other would read a line
+// of each of b's rows, which come to lie in one set of the first-level cache where they are a multiple of 4 KiB
+// apart. With 16 registers tiles are low, too; with 32 it takes long sums, and more rows.
+bool copiesForFewRows(const ContractionLoops &loops, bool hasShortVectors) {
+  constexpr int64_t farElements = 256, largeElements = 1 << 20;
+  int64_t leastRows = hasShortVectors ? 8 : 16, leastTerms = hasShortVectors ? 1 : 2048;
+  return loops.mSize >= leastRows && loops.kSize >= leastTerms && loops.k.size() == 1 &&
          loops.kSize * loops.nSize >= largeElements && loops.b->op == Op::Load &&
          strideOf(loops.b->index, loops.k.back()).value_or(0) >= farElements;
 }
@@ -302,9 +303,15 @@ bool canGoInBlocks(const ContractionLoops &loops, bool copiesA, bool copiesB) {
   return loops.k.size() == 1 && copiesB && (!copiesA || copiesFarA(loops));
 }
 
-bool canGoInShortBlocks(const ContractionLoops &loops, bool copiesA, bool copiesB) {
+bool canGoInLargeBlocks(const ContractionLoops &loops, bool copiesA, bool copiesB) {
   return canGoInBlocks(loops, copiesA, copiesB) ||
          (copiesForLarge(loops) && loops.product->reduction->blockEnds.empty());
+}
+
+int64_t blockOfTiles(const ContractionLoops &loops) {
+  constexpr int64_t block = Reduction::tileBlock;
+  bool isWhole = loops.k.size() == 1 && loops.kSize > block && loops.kSize % block == 0;
+  return isWhole && loops.mAround.empty() && !loops.isTurned ? block : 0;
 }
 
 bool liesAlong(const Node *node, ElementKind kind, const LoopGroup &along) {

@@ -46,8 +46,9 @@ void splitSums(const Graph &graph, llvm::ArrayRef<Node *> live, ContractionLoops
 // rows (or columns) of the other go past them, and each step along k comes to other lines.
 bool copiesFarA(const ContractionLoops &loops);
 bool copiesFarB(const ContractionLoops &loops);
-// The same of b where vectors are shorter than 64 bytes, whatever the above says.
-bool copiesForShortVectors(const ContractionLoops &loops);
+// The same of b where few rows of a go past it, whatever the above says. `hasShortVectors`: of less than 64
+// bytes.
+bool copiesForFewRows(const ContractionLoops &loops, bool hasShortVectors);
 // The same of both, of an a of many megabytes, which a shared cache mostly does not hold: each panel of b would read
 // it from memory once more. Copied, they go in blocks.
 bool copiesForLarge(const ContractionLoops &loops);
@@ -67,8 +68,10 @@ bool isAcross(const ContractionLoops &loops, const Graph &graph);
 bool isAlongItsK(const ContractionLoops &loops, const Graph &graph);
 // Whether what is copied can be copied block after block of k.
 bool canGoInBlocks(const ContractionLoops &loops, bool copiesA, bool copiesB);
-// The same where vectors are shorter than 64 bytes.
-bool canGoInShortBlocks(const ContractionLoops &loops, bool copiesA, bool copiesB);
+// The same with large ones, of which pairs of bf16 have none.
+bool canGoInLargeBlocks(const ContractionLoops &loops, bool copiesA, bool copiesB);
+// Of k that the processor's tiles have in panels at a time; 0: all.
+int64_t blockOfTiles(const ContractionLoops &loops);
 // Whether a value is an array as it lies, of elements of `kind` side by side along a loop, at no place that data says.
 bool liesAlong(const Node *node, ElementKind kind, const LoopGroup &along);
 

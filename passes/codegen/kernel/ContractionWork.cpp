@@ -104,10 +104,10 @@ static Product::Copies copiesByShortVectors(const Graph &graph, const Contractio
   bool isLarge = copiesForLarge(loops);
   if (product.a == Product::None && isLarge)
     product.a = copyOf(loops.a, vectorsOfA(graph, loops), loops.k.back());
-  if (product.b == Product::None && (isLarge || copiesForShortVectors(loops)))
+  if (product.b == Product::None && (isLarge || copiesForFewRows(loops, /*hasShortVectors=*/true)))
     product.b = copyOf(loops.b, loops.n, loops.k.back());
   bool isMatrix = !loops.product->reduction->isOfWindow && loops.mAround.empty();
-  bool inBlocks = canGoInShortBlocks(loops, product.a != Product::None, product.b != Product::None);
+  bool inBlocks = canGoInLargeBlocks(loops, product.a != Product::None, product.b != Product::None);
   ContractionCells cells = cost::shortCells(product, inBlocks, isMatrix);
   constexpr int64_t lanes = 8;
   cost::Tile tile = cost::tileOf(product, lanes);
@@ -127,8 +127,8 @@ static Product::Copies copiesByTiles(const Graph &graph, const ContractionLoops 
                   loops.kSize % Reduction::tileUnit == 0 && loops.mAround.empty();
   product.k = double(llvm::alignTo(static_cast<int64_t>(product.k), Reduction::tileUnit));
   product.a = isDirect ? Product::None : Product::Plain;
-  ContractionCells cells =
-      tileCells(product, std::min<int64_t>(loops.mSize, 32), loops.nSize > 16 ? 32 : 16);
+  ContractionCells cells = tileCells(product, std::min<int64_t>(loops.mSize, 32),
+                                     loops.nSize > 16 ? 32 : 16, blockOfTiles(loops));
   if (graph.mostScratch)
     cost::fitInto(cells, product, std::min<int64_t>(loops.mSize, 32), loops.nSize > 16 ? 32 : 16,
                   {0, int64_t(product.k) * 2, 0, /*hasPanelsOfB=*/false}, graph.mostScratch);

@@ -207,7 +207,7 @@ TEST(ProductCells, TilesStayWhole) {
 // Without vectors of 512 bits.
 //   256 x 256 x 256: cells of 16 MFLOP would be three for two cores
 TEST(ProductCells, SmallProductsHaveSomeCells) {
-  CellBounds bounds = CellBounds::of(32);
+  CellBounds bounds = CellBounds::ofMatrices(32);
   Product product = productOf(256, 256, 256);
   product.a = Product::None;
   auto cellsOf = [&](const ContractionCells &cells) {
@@ -228,7 +228,7 @@ TEST(ProductCells, SmallProductsHaveSomeCells) {
 TEST(ProductCells, RowsOfLessThanTwoCellsAreOnes) {
   Product product = productOf(128, 4096, 4096);
   product.a = Product::None;
-  CellBounds bounds = CellBounds::of(32);
+  CellBounds bounds = CellBounds::ofMatrices(32);
   ContractionCells cells = contractionCells(product, 6, 16, 4, /*inBlocks=*/true, bounds);
   EXPECT_EQ(cells.mChunk, 128);
   EXPECT_EQ(cells.kBlock, 256);
@@ -240,7 +240,7 @@ TEST(ProductCells, RowsOfLessThanTwoCellsAreOnes) {
 // 2048 columns and rows, of which a cell has at most 512 x 512 sums: the last would have had 8 rows, and copied
 // all of its columns of b for them. Few results with long sums have short blocks.
 TEST(ProductCells, LargeCellsAreAlike) {
-  CellBounds bounds = CellBounds::of(32);
+  CellBounds bounds = CellBounds::ofMatrices(32);
   ContractionCells cells =
       contractionCells(productOf(2048, 2048, 2048), 6, 16, 4, /*inBlocks=*/true, bounds);
   EXPECT_EQ(cells.nChunk, 512);
