@@ -119,11 +119,20 @@ private:
             llvm::map_to_vector(dispatch.getOutputs(), rangeOf)};
   }
 
+  // Whether both read an array, not only a number: its bytes would be moved, and priced, for each.
+  static bool sharesArrays(ArrayRef<ByteRange> some, ArrayRef<ByteRange> others) {
+    constexpr int64_t kNumber = 8;
+    return llvm::any_of(some, [&](const ByteRange &range) {
+      return range.end - range.begin > kNumber && Accesses::meet(range, others);
+    });
+  }
+
   static void add(std::list<Group> &open, DispatchOp dispatch, const AlikeKernel &alike,
                   const Accesses &accesses, int number) {
     size_t operands = dispatch->getNumOperands();
     auto it = llvm::find_if(open, [&](const Group &group) {
-      return group.key == alike.key && group.operands + operands <= kMostOperands;
+      return group.key == alike.key && group.operands + operands <= kMostOperands &&
+             !sharesArrays(group.accesses.reads, accesses.reads);
     });
     if (it == open.end()) {
       open.push_back({.key = alike.key, .members = {}, .accesses = {}, .begin = number});
