@@ -136,6 +136,11 @@ LogicalResult KernelOp::verify() {
   for (Type type : getInputTypes())
     if (!isa<RankedTensorType>(type))
       return emitOpError("takes tensors only, not ") << type;
+  int64_t strands = getStrands().value_or(1);
+  auto isOfEach = [&](size_t count) { return count % strands == 0; };
+  if (strands < 1 || !isOfEach(getInputTypes().size()) || !isOfEach(getOutputTypes().size()) ||
+      !isOfEach(getBlock()->getOperations().size() - 1))
+    return emitOpError("does not consist of ") << strands << " bodies with as many ops each";
   return verifyInplace(*this, getInplace(), getInputTypes(), getOutputTypes());
 }
 

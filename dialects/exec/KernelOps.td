@@ -40,6 +40,8 @@ def Exec_KernelOp : Exec_Op<"kernel", [IsolatedFromAbove, SingleBlock, Symbol]> 
     the runtime brings, its name in the `library` with the `numbers` that say what it computes (include/tessera/library.h).
     `product`: what cuBLASLt may compute in the place of a GPU's code (library.h).
     A kernel from outside has the name that its author registers it under in `outside`, and `outside_attributes` for it.
+    `strands`: the body is so many bodies of the same ops one after the other, each with as many of the inputs and of
+    the outputs: one code may serve all (tessera-join-dispatches).
     `most_scratch`: the bytes that its scratch should not exceed, as there is no room for more while it runs; its code goes by
     smaller pieces then, as far as it can.
     ```mlir
@@ -53,7 +55,7 @@ def Exec_KernelOp : Exec_Op<"kernel", [IsolatedFromAbove, SingleBlock, Symbol]> 
     OptionalAttr<I64Attr>:$grid, OptionalAttr<I64Attr>:$scratch_bytes, OptionalAttr<F64Attr>:$flops,
     OptionalAttr<StrAttr>:$library, OptionalAttr<DenseI64ArrayAttr>:$numbers,
     OptionalAttr<StrAttr>:$outside, OptionalAttr<DictionaryAttr>:$outside_attributes,
-    OptionalAttr<DenseI64ArrayAttr>:$product, OptionalAttr<I64Attr>:$most_scratch);
+    OptionalAttr<DenseI64ArrayAttr>:$product, OptionalAttr<I64Attr>:$most_scratch, OptionalAttr<I64Attr>:$strands);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;

@@ -41,9 +41,9 @@ static StringRef dominantOp(Block *body) {
 }
 
 static exec::KernelOp outline(exec::FusedOp fused, OpBuilder &b) {
-  auto kernel =
-      exec::KernelOp::create(b, fused.getLoc(), "kernel", fused.getInplaceAttr(), nullptr, nullptr,
-                             nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
+  auto kernel = exec::KernelOp::create(b, fused.getLoc(), "kernel", fused.getInplaceAttr(), nullptr,
+                                       nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+                                       nullptr, nullptr, nullptr);
   IRMapping mapping;
   fused.getBody().cloneInto(&kernel.getBody(), mapping);
   // What users wrote on ops for people or other tools has no meaning here and would keep equal

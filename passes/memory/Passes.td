@@ -100,6 +100,23 @@ def AssignBuffers : Pass<"tessera-assign-buffers", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tessera::exec::ExecDialect"];
 }
 
+def JoinDispatches : Pass<"tessera-join-dispatches", "::mlir::ModuleOp"> {
+  let summary = "Makes one launch of small kernels on a GPU that are equal but for their arrays, as an optimizer's steps are.";
+  let description = [{
+    ```mlir
+    exec.dispatch @add_0(%g, %m) -> (%m)      // of tensor<64xf32>
+    exec.dispatch @add_1(%h, %n) -> (%n)      // the same ops, of tensor<8x16xf32>
+    ```
+    becomes
+    ```mlir
+    exec.kernel @add_0_for_2(%g: .., %m: .., %h: .., %n: ..) -> (tensor<64xf32>, tensor<8x16xf32>) attributes {strands = 2} { .. both bodies .. }
+    exec.dispatch @add_0_for_2(%g, %m, %h, %n) -> (%m, %n)
+    ```
+    where nothing between them touches what they write, or writes what they read. Kernels of any shape come together where they are pointwise, else those that are one kernel. Memory stays as it is, as places have been given. Programs for CPUs keep their dispatches.
+  }];
+  let dependentDialects = ["::tessera::exec::ExecDialect"];
+}
+
 def VerifyMemory : Pass<"tessera-verify-memory", "::mlir::ModuleOp"> {
   let summary = "Checks that instructions read what was written and overwrite nothing that is still needed.";
   let description = [{

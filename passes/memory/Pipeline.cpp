@@ -15,6 +15,7 @@ void buildMemoryPipeline(mlir::OpPassManager &pm) {
   pm.addPass(createMarkInplace());
   pm.addPass(createOutlineKernels());
   pm.addPass(createAssignBuffers());
+  pm.addPass(createJoinDispatches());
   pm.addPass(createVerifyMemory());
 }
 

@@ -1,6 +1,7 @@
 // Checks the program on buffers by its instructions alone. Passes.td shows an example.
 #include "dialects/exec/ExecOps.h"
 #include "dialects/tessera/KnownAttributes.h"
+#include "passes/memory/BufferRanges.h"
 #include "passes/memory/Passes.h"
 #include "passes/memory/WrittenArrays.h"
 
@@ -16,8 +17,6 @@ using namespace tessera::exec;
 
 namespace {
 
-// Spaces of ranges: 0 arena, 1 constants, 2 + 2i input i, 3 + 2i output i; -1 host arena, -2 file,
-// -3 - i argument i. An output that takes an input's buffer is that input.
 using Range = memory::ByteRange;
 using Written = memory::WrittenArrays;
 
@@ -97,32 +96,8 @@ private:
     return writeAll(op, op.getWrites(), written);
   }
 
-  int64_t outputSpace(int64_t i) {
-    int64_t alias = cast<ParameterAttr>(program.getOutputs()[i]).getAlias();
-    return alias >= 0 ? 2 + 2 * alias : 3 + 2 * i;
-  }
-
-  Range rangeOf(Value buffer) {
-    auto op = buffer.getDefiningOp<BufferOp>();
-    int64_t index = op.getIndex(), begin = op.getOffset(), end = begin + op.getBytes();
-    switch (op.getSpace()) {
-    case Space::Arena:
-      return {0, begin, end};
-    case Space::Constant:
-      return {1, begin, end};
-    case Space::Input:
-      return {2 + 2 * index, begin, end};
-    case Space::Output:
-      return {outputSpace(index), begin, end};
-    case Space::HostArena:
-      return {-1, begin, end};
-    case Space::FileArena:
-      return {-2, begin, end};
-    case Space::Argument:
-      return {-3 - index, begin, end};
-    }
-    return {0, 0, 0};
-  }
+  int64_t outputSpace(int64_t i) { return memory::outputSpace(program, i); }
+  Range rangeOf(Value buffer) { return memory::rangeOf(program, buffer); }
 
   bool isOnHost(Value buffer) {
     auto op = buffer.getDefiningOp<BufferOp>();

@@ -11,6 +11,23 @@ def add_row(x, y):
     return jnp.exp(x + y)
 
 
+@program(*[(64, 128), (256,), (256,), (37,), (37,), (48, 5), (3, 16)] * 4, (1,), donate=(7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20))
+def optimizer_steps(*arrays):
+    """One launch for what is alike, whatever its shape: of all but the arrays of 37, which end within an access, and are one launch."""
+    rate, kind = arrays[28].reshape(()), 7
+    steps = []
+    for p, m, v, g in zip(*(arrays[i * kind : (i + 1) * kind] for i in range(4))):
+        m, v = 0.9 * m + 0.1 * g, 0.99 * v + 0.01 * g * g
+        steps.append((p - rate * m / (jnp.sqrt(v) + 1e-3), m, v))
+    return [*zip(*steps)]
+
+
+@program(*[(64, 48), (33, 40)] * 4)
+def norms_of_arrays(*arrays):
+    """Those of one shape are one launch, each with sums of its own in shared memory."""
+    return tuple(jnp.sum(x * x, axis=1) for x in arrays), tuple(jnp.sum(jnp.exp(x)) for x in arrays)
+
+
 @program((1000, 37), (1000, 37), least=1.05)
 def no_multiple_of_anything(x, y):
     return jnp.where(x > y, x * 2 - y, jnp.sqrt(jnp.abs(y)) / (1 + x * x))

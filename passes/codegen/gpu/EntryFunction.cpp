@@ -12,9 +12,28 @@ static constexpr int64_t kThreadsThatFill = 128;    // a processor, each with co
 EntryFunction::EntryFunction(const KernelSource &kernel, llvm::Module &module,
                              const GpuFeatures &features)
     : kernel(kernel), module(module), features(features) {
+  begin(kernel.body->getNumArguments() + kernel.outputs().size());
+  for (llvm::Argument &argument : function->args())
+    buffers.push_back(&argument);
+  block = blockOfAll;
+}
+
+EntryFunction::EntryFunction(const Strands &strands, llvm::Module &module,
+                             const GpuFeatures &features)
+    : kernel(strands.first()), module(module), features(features), strands(&strands) {
+  size_t each = strands.operandsOf(0).size();
+  begin(strands.count() * each);
+  llvm::BasicBlock *entry = end->getParent();
+  entry->splitBasicBlock(end, "strand");
+  llvm::IRBuilder<> b(end);
+  for (size_t i = 0; i < each; ++i)
+    buffers.push_back(b.CreatePHI(b.getPtrTy(kGlobal), strands.count()));
+  block = b.CreatePHI(b.getInt64Ty(), strands.count());
+}
+
+void EntryFunction::begin(unsigned count) {
   llvm::LLVMContext &context = module.getContext();
   llvm::IRBuilder<> b(context);
-  unsigned count = kernel.body->getNumArguments() + kernel.outputs().size();
   llvm::SmallVector<llvm::Type *> parameters(count, b.getPtrTy(kGlobal));
   function =
       llvm::Function::Create(llvm::FunctionType::get(b.getVoidTy(), parameters, /*isVarArg=*/false),
@@ -23,16 +42,14 @@ EntryFunction::EntryFunction(const KernelSource &kernel, llvm::Module &module,
   function->addFnAttr(llvm::Attribute::NoUnwind);
   function->addFnAttr("no-jump-tables", "true");
   flushSubnormals(*function);
-  for (llvm::Argument &argument : function->args()) {
+  for (llvm::Argument &argument : function->args())
     argument.addAttr(llvm::Attribute::getWithAlignment(context, llvm::Align(64)));
-    buffers.push_back(&argument);
-  }
   b.SetInsertPoint(llvm::BasicBlock::Create(context, "entry", function));
   auto number = [&](llvm::Intrinsic::ID id) {
     return b.CreateZExt(b.CreateIntrinsic(b.getInt32Ty(), id, {}), b.getInt64Ty());
   };
   thread = number(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x);
-  block = number(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x);
+  blockOfAll = number(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x);
   end = b.CreateRetVoid();
 }
 
@@ -42,7 +59,7 @@ void EntryFunction::tellNumbers(const Launch &launch) {
     call->addRangeRetAttr(llvm::ConstantRange(llvm::APInt(32, 0), llvm::APInt(32, count)));
   };
   tell(thread, launch.threads);
-  tell(block, launch.blocks);
+  tell(blockOfAll, launch.blocks);
 }
 
 llvm::SmallVector<Value> EntryFunction::addMaps(std::vector<OperandMap> maps) {
@@ -73,6 +90,45 @@ llvm::SmallVector<Value> EntryFunction::addMaps(std::vector<OperandMap> maps) {
   }
   launch.maps = std::move(maps);
   return made;
+}
+
+Value EntryFunction::itemsOfStrand(int64_t items) {
+  llvm::IRBuilder<> b(module.getContext());
+  if (!strands || llvm::all_equal(strands->elements))
+    return b.getInt64(items);
+  auto *first = llvm::cast<llvm::PHINode>(block);
+  b.SetInsertPoint(first);
+  llvm::PHINode *count = b.CreatePHI(b.getInt64Ty(), strands->count());
+  counts.push_back({count, items});
+  return count;
+}
+
+// Which strand a block is of is found by the numbers of their first blocks, one after the other.
+void EntryFunction::addStrands() {
+  if (!strands)
+    return;
+  int64_t ofFirst = launch.blocks, items = counts.empty() ? 0 : counts.front().second;
+  auto *number = llvm::cast<llvm::PHINode>(block);
+  llvm::BasicBlock *code = number->getParent(), *from = &function->getEntryBlock();
+  from->getTerminator()->eraseFromParent();
+  launch.blocks = 0;
+  for (int64_t strand = 0; strand < strands->count(); ++strand) {
+    int64_t elements = strands->elements[strand], all = strands->elements.front();
+    auto itemsOf = [&](int64_t first) { return first * elements / all; };
+    int64_t blocks = items ? blocksFor(itemsOf(items), launch) : ofFirst;
+    llvm::IRBuilder<> b(from);
+    Value within = b.CreateSub(blockOfAll, b.getInt64(launch.blocks));
+    auto *next = llvm::BasicBlock::Create(b.getContext(), "next_strand", function, code);
+    b.CreateCondBr(b.CreateICmpULT(within, b.getInt64(blocks)), code, next);
+    for (auto [buffer, operand] : llvm::zip_equal(buffers, strands->operandsOf(strand)))
+      llvm::cast<llvm::PHINode>(buffer)->addIncoming(function->getArg(operand), from);
+    number->addIncoming(within, from);
+    for (auto [count, first] : counts)
+      count->addIncoming(b.getInt64(itemsOf(first)), from);
+    launch.blocks += blocks;
+    from = next;
+  }
+  llvm::IRBuilder<>(from).CreateRetVoid();
 }
 
 static constexpr uint64_t kLaunchAlign = 1024; // what the launch adds lies behind what is declared

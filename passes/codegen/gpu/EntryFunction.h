@@ -7,6 +7,7 @@
 
 #include "passes/codegen/cpu/Emitter.h"
 #include "passes/codegen/gpu/Division.h"
+#include "passes/codegen/gpu/Strands.h"
 #include "passes/codegen/kernel/KernelSource.h"
 
 #include <functional>
@@ -16,16 +17,23 @@ namespace tessera::codegen::gpu {
 class EntryFunction {
 public:
   EntryFunction(const KernelSource &kernel, llvm::Module &module, const GpuFeatures &features);
+  // Of strands: `kernel` is the first one, whose buffers and blocks are those of the strand that a block is of.
+  EntryFunction(const Strands &strands, llvm::Module &module, const GpuFeatures &features);
 
   const KernelSource &kernel;
   llvm::Module &module;
   llvm::Function *function;
   llvm::SmallVector<Value> buffers; // inputs, then outputs
-  Value thread, block;              // numbers of 64 bits: in the block, in the grid
+  Value thread, block;              // numbers of 64 bits: in the block, in the grid (of a strand)
   llvm::Instruction *end;           // the return: code goes before it
   const GpuFeatures features;
   Launch launch;
   int64_t sharedBytes = 0; // that the code declares
+
+  // Of several strands: how many of `items`, which the first one has, that of the block has.
+  Value itemsOfStrand(int64_t items);
+  // When the first one's blocks are there: those of all.
+  void addStrands();
 
   // At the end: what the numbers of threads and blocks can be.
   void tellNumbers(const Launch &launch);
@@ -50,6 +58,14 @@ public:
   // Code for two cases, decided when the kernel runs; both have the same blocks.
   void ifSameBuffer(Value a, Value b, const std::function<void()> &same,
                     const std::function<void()> &different);
+
+private:
+  void begin(unsigned count); // of operands
+
+  const Strands *strands = nullptr;
+  Value blockOfAll; // in the grid
+  llvm::SmallVector<std::pair<llvm::PHINode *, int64_t>>
+      counts; // of a strand's items, and the first one's
 };
 
 // What a thread's registers offer to the emitters.

@@ -34,9 +34,14 @@ static bool emitBody(EntryFunction &function) {
 
 bool emitKernel(const KernelSource &kernel, llvm::Module &module, const GpuFeatures &features,
                 Launch &launch) {
-  EntryFunction function(kernel, module, features);
+  std::optional<Strands> strands;
+  if (kernel.strands > 1)
+    strands.emplace(kernel);
+  EntryFunction function =
+      strands ? EntryFunction(*strands, module, features) : EntryFunction(kernel, module, features);
   if (!emitBody(function))
     return false;
+  function.addStrands();
   mlir::Operation *last = kernel.body->getTerminator();
   if (std::string missing = defineMath(module); !missing.empty()) {
     last->emitError("calls '" + missing +

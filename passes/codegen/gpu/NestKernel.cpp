@@ -328,8 +328,8 @@ void Nest::emitElements() {
         Value first = b.CreateNSWMul(block, b.getInt64(function.launch.threads));
         Value item = b.CreateNSWAdd(first, function.thread);
         // Threads without an item read nothing: of a kernel with one, which may be written in its place.
-        e.openBody(llvm::SplitBlockAndInsertIfThen(b.CreateICmpSLT(item, b.getInt64(items)), before,
-                                                   /*Unreachable=*/false));
+        Value exists = b.CreateICmpSLT(item, function.itemsOfStrand(items));
+        e.openBody(llvm::SplitBlockAndInsertIfThen(exists, before, /*Unreachable=*/false));
         openItem(e, groups, order, item, lanes);
         emitRoots(function, *this, e, /*ofRows=*/false);
         closeItem(e);

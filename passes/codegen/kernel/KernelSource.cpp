@@ -21,6 +21,7 @@ KernelSource sourceOf(exec::KernelOp kernel) {
   for (unsigned i = 0; i < kernel.getOutputTypes().size(); ++i)
     source.inplace.push_back(kernel.inplaceOperand(i));
   source.mostScratch = static_cast<int64_t>(kernel.getMostScratch().value_or(0));
+  source.strands = static_cast<int64_t>(kernel.getStrands().value_or(1));
   return source;
 }
 

@@ -18,6 +18,8 @@ struct KernelSource {
   llvm::SmallVector<int64_t> inplace;
   // Bytes that its scratch should not exceed; 0: as many as it is quickest with.
   int64_t mostScratch = 0;
+  // Bodies of the same ops that it consists of (exec.kernel).
+  int64_t strands = 1;
   // Outputs that are known not to share a buffer, though they may.
   llvm::SmallVector<unsigned> apart = {};
 
