@@ -2,7 +2,6 @@
 
 #include "lib/sharding/AxisAtoms.h"
 #include "llvm/ADT/STLExtras.h"
-#include <map>
 
 namespace tessera::sharding {
 namespace {
@@ -105,10 +104,17 @@ private:
   llvm::ArrayRef<WantedDim> wanted;
   AxisAtoms atoms;
 
-  using Block = std::vector<int64_t>; // by dimension
-  std::vector<Block> blocks;          // by rank
-  std::vector<Box> wants;             // by rank
-  std::map<Block, std::vector<int64_t>> holders;
+  using Block = llvm::SmallVector<int64_t, 4>; // by dimension
+  // Of all blocks, row-major.
+  int64_t numberOf(const Block &block) const {
+    int64_t number = 0;
+    for (auto [own, at] : llvm::zip_equal(held, block))
+      number = number * shardCount(own.axes) + at;
+    return number;
+  }
+  std::vector<Block> blocks;                 // by rank
+  std::vector<Box> wants;                    // by rank
+  std::vector<std::vector<int64_t>> holders; // by number of a block
   std::vector<Message> messages, kept;
 };
 
@@ -122,6 +128,10 @@ void Exchange::findBoxes() {
     outer.push_back(atoms.cut(want.axes));
     inner.push_back(atoms.cut(want.within));
   }
+  int64_t count = 1;
+  for (const DimLayout &has : held)
+    count *= shardCount(has.axes);
+  holders.resize(count);
   llvm::SmallVector<int64_t> coordinate(atoms.count(), 0);
   for (int64_t rank = 0; rank < ranks; ++rank) {
     int64_t rest = rank;
@@ -138,7 +148,7 @@ void Exchange::findBoxes() {
       int64_t begin = std::min(tile + index(inner[d], coordinate) * wanted[d].part, end);
       box.push_back({begin, std::min(begin + wanted[d].part, end)});
     }
-    holders[block].push_back(rank);
+    holders[numberOf(block)].push_back(rank);
     blocks.push_back(std::move(block));
     wants.push_back(std::move(box));
   }
@@ -147,7 +157,7 @@ void Exchange::findBoxes() {
 // Of the devices that hold what is wanted, each sends as much as the others. False when that is too
 // much.
 bool Exchange::findMessages() {
-  std::map<Block, int64_t> sent;
+  std::vector<int64_t> sent(holders.size()); // of each block
   for (int64_t rank = 0; rank < int64_t(wants.size()); ++rank) {
     const Box &box = wants[rank];
     if (llvm::any_of(box, [](Range range) { return range.rows() <= 0; }))
@@ -163,11 +173,12 @@ bool Exchange::findMessages() {
         range.end = std::min(range.end, (block[d] + 1) * held[d].tile);
       }
       if (block == blocks[rank]) {
-        kept.push_back(message);
+        kept.push_back(std::move(message));
       } else {
-        const std::vector<int64_t> &from = holders[block];
-        message.source = from[sent[block]++ % from.size()];
-        messages.push_back(message);
+        int64_t number = numberOf(block);
+        const std::vector<int64_t> &from = holders[number];
+        message.source = from[sent[number]++ % from.size()];
+        messages.push_back(std::move(message));
         if (messages.size() > size_t(maxRounds * maxRanks))
           return false;
       }
@@ -255,16 +266,14 @@ std::optional<ShardExchange> Exchange::plan(bool alike) {
   int64_t count = std::max(*llvm::max_element(sends), *llvm::max_element(receives));
   if (count > maxRounds)
     return std::nullopt;
-  llvm::stable_sort(messages,
-                    [](const Message &a, const Message &b) { return a.elements() > b.elements(); });
-  std::vector<int> chosen = roundsOf(messages, ranks, count);
-  for (int64_t round = 0; round < count; ++round) {
-    llvm::SmallVector<const Message *> together;
-    for (auto [message, at] : llvm::zip_equal(messages, chosen))
-      if (at == round)
-        together.push_back(&message);
-    exchange.rounds.push_back(roundOf(together, false));
-  }
+  auto isLarger = [](const Message &a, const Message &b) { return a.elements() > b.elements(); };
+  if (!llvm::is_sorted(messages, isLarger)) // mostly they are of one size
+    llvm::stable_sort(messages, isLarger);
+  std::vector<std::vector<const Message *>> together(count);
+  for (auto [message, round] : llvm::zip_equal(messages, roundsOf(messages, ranks, count)))
+    together[round].push_back(&message);
+  for (const std::vector<const Message *> &each : together)
+    exchange.rounds.push_back(roundOf(each, false));
   return exchange;
 }
 

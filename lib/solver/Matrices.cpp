@@ -108,24 +108,27 @@ const Matrices::Parts &Matrices::parts(int32_t id) {
   const Matrix &matrix = stored[id];
   int64_t m = matrix.rows, n = matrix.columns;
   Matrix rest = matrix;
-  Parts parts{id, true, std::vector<double>(m), std::vector<double>(n)};
+  Parts parts{id, true, std::vector<double>(m), {}};
   for (int64_t i = 0; i < m; ++i) {
     double *row = &rest.costs[i * n];
     double least = parts.rows[i] = *std::min_element(row, row + n);
     for (int64_t j = 0; j < n; ++j)
       row[j] = least == forbidden ? 0 : withoutRounding(row[j] - least, least);
   }
-  for (int64_t j = 0; j < n; ++j) {
-    double least = forbidden;
-    for (int64_t i = 0; i < m; ++i)
-      if (parts.rows[i] != forbidden)
-        least = std::min(least, rest.costs[i * n + j]);
-    parts.columns[j] = least;
-    for (int64_t i = 0; i < m; ++i) {
-      double &cost = rest.costs[i * n + j];
-      cost = least == forbidden || parts.rows[i] == forbidden ? 0 : cost - least;
-      cost = withoutRounding(cost, matrix.costs[i * n + j]);
-      parts.zero &= cost == 0;
+  // Row by row, as they lie.
+  parts.columns.assign(n, forbidden);
+  for (int64_t i = 0; i < m; ++i)
+    if (const double *row = &rest.costs[i * n]; parts.rows[i] != forbidden)
+      for (int64_t j = 0; j < n; ++j)
+        parts.columns[j] = row[j] < parts.columns[j] ? row[j] : parts.columns[j];
+  for (int64_t i = 0; i < m; ++i) {
+    double *row = &rest.costs[i * n];
+    const double *whole = &matrix.costs[i * n];
+    bool isOut = parts.rows[i] == forbidden;
+    for (int64_t j = 0; j < n; ++j) {
+      double least = parts.columns[j];
+      row[j] = withoutRounding(isOut || least == forbidden ? 0 : row[j] - least, whole[j]);
+      parts.zero &= row[j] == 0;
     }
   }
   parts.rest = add(std::move(rest));

@@ -132,6 +132,51 @@ void Reduction::State::merge(int32_t v, int32_t into, const std::vector<int32_t>
   push(into, 0);
 }
 
+namespace {
+
+constexpr int32_t kLanes = 8; // that are compared at once
+
+int32_t firstLeast(const double *row, int32_t count) {
+  double lanes[kLanes];
+  std::fill(lanes, lanes + kLanes, forbidden);
+  int32_t k = 0;
+  for (; k + kLanes <= count; k += kLanes)
+    for (int32_t lane = 0; lane < kLanes; ++lane)
+      lanes[lane] = row[k + lane] < lanes[lane] ? row[k + lane] : lanes[lane];
+  double least = *std::min_element(lanes, lanes + kLanes);
+  for (; k < count; ++k)
+    least = std::min(least, row[k]);
+  return static_cast<int32_t>(std::find(row, row + count, least) - row);
+}
+
+// How much more the one costs; nothing where neither is allowed.
+double moreOf(double there, double here) {
+  return there == forbidden && here == forbidden ? -forbidden : there - here;
+}
+
+// The most that `there` is above `here`; some of it, where that is above `most`. `seen`: in how many columns
+// that was found.
+double mostAbove(const double *there, const double *here, int32_t columns, double most,
+                 int32_t &seen) {
+  double worst = -forbidden;
+  int32_t k = 0;
+  for (; k + kLanes <= columns && worst <= most; k += kLanes) {
+    double lanes[kLanes];
+    for (int32_t lane = 0; lane < kLanes; ++lane)
+      lanes[lane] = moreOf(there[k + lane], here[k + lane]);
+    double together = *std::max_element(lanes, lanes + kLanes);
+    if (together > most)
+      break;
+    worst = std::max(worst, together);
+  }
+  for (; k < columns && worst <= most; ++k)
+    worst = std::max(worst, moreOf(there[k], here[k]));
+  seen = k;
+  return worst;
+}
+
+} // namespace
+
 // The edges of a vertex with its choices as rows.
 std::vector<Reduction::State::Rows> Reduction::State::rowsOf(int32_t v) {
   std::vector<Rows> all;
@@ -140,15 +185,29 @@ std::vector<Reduction::State::Rows> Reduction::State::rowsOf(int32_t v) {
     Rows &rows = all.emplace_back(Rows{&matrix, {}});
     for (int32_t i = 0; i < matrix.rows; ++i) {
       auto row = matrix.costs.begin() + int64_t(i) * matrix.columns;
-      rows.least.push_back(static_cast<int32_t>(std::min_element(row, row + matrix.columns) - row));
+      rows.least.push_back(firstLeast(&*row, matrix.columns));
     }
     spent += int64_t(matrix.rows) * matrix.columns;
   }
   return all;
 }
 
-bool Reduction::State::noBetter(int32_t v, int32_t i, int32_t than,
-                                const std::vector<Rows> &edges) {
+// By how much each choice is worse than `i` in those columns where that is at its best.
+void Reduction::State::excessOver(int32_t i, const std::vector<Rows> &edges,
+                                  std::vector<double> &excess) {
+  std::fill(excess.begin(), excess.end(), 0);
+  for (const Rows &edge : edges) {
+    double best = edge(i, edge.least[i]);
+    if (best == forbidden)
+      continue;
+    const double *there = &edge.matrix->costs[edge.least[i]];
+    for (size_t than = 0; than < excess.size(); ++than)
+      excess[than] += there[than * size_t(edge.matrix->columns)] - best;
+  }
+}
+
+bool Reduction::State::noBetter(int32_t v, int32_t i, int32_t than, const std::vector<Rows> &edges,
+                                double excess) {
   const Node &node = nodes[v];
   double most = node.costs[i] - node.costs[than];
   if (most < 0)
@@ -157,28 +216,17 @@ bool Reduction::State::noBetter(int32_t v, int32_t i, int32_t than,
     if (hold.bytes[than] > hold.bytes[i])
       return false;
   // Where this choice is at its best the other mostly is not: that settles most pairs.
-  double more = 0;
-  for (const Rows &edge : edges)
-    if (double best = edge(i, edge.least[i]); best != forbidden)
-      more += edge(than, edge.least[i]) - best;
   spent += int64_t(edges.size());
-  if (more > most)
+  if (excess > most)
     return false;
   for (const Rows &edge : edges) {
-    int32_t columns = edge.matrix->columns;
+    int32_t columns = edge.matrix->columns, seen = 0;
     const double *here = &edge.matrix->costs[int64_t(i) * columns];
     const double *there = &edge.matrix->costs[int64_t(than) * columns];
-    double worst = -forbidden;
-    for (int32_t k = 0; k < columns; ++k) {
-      if (there[k] == forbidden && here[k] == forbidden)
-        continue;
-      worst = std::max(worst, there[k] - here[k]);
-      if (worst > most) {
-        spent += k + 1;
-        return false;
-      }
-    }
-    spent += columns;
+    double worst = mostAbove(there, here, columns, most, seen);
+    spent += seen;
+    if (worst > most)
+      return false;
     most -= worst;
   }
   return true;
@@ -189,10 +237,13 @@ bool Reduction::State::leaveOutDominated(int32_t v) {
   std::vector<Rows> edges = rowsOf(v);
   std::vector<int32_t> chosen;
   std::vector<bool> out(size);
-  for (int32_t i = 0; i < size && !outOfSteps(); ++i)
+  std::vector<double> excess(size);
+  for (int32_t i = 0; i < size && !outOfSteps(); ++i) {
+    excessOver(i, edges, excess);
     for (int32_t than = 0; than < size && !out[i]; ++than)
-      if (than != i && !out[than] && noBetter(v, i, than, edges))
+      if (than != i && !out[than] && noBetter(v, i, than, edges, excess[than]))
         out[i] = true;
+  }
   for (int32_t i = 0; i < size; ++i)
     if (!out[i])
       chosen.push_back(i);

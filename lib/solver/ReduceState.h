@@ -179,7 +179,8 @@ struct Reduction::State {
     }
   };
   std::vector<Rows> rowsOf(int32_t v);
-  bool noBetter(int32_t v, int32_t i, int32_t than, const std::vector<Rows> &edges);
+  static void excessOver(int32_t i, const std::vector<Rows> &edges, std::vector<double> &excess);
+  bool noBetter(int32_t v, int32_t i, int32_t than, const std::vector<Rows> &edges, double excess);
   bool leaveOutDominated(int32_t v);
   bool bridge(int32_t v);
   void run();
