@@ -13,11 +13,11 @@ struct Rows {
 };
 
 // A row that is folded again and again should be in a cache that a core has for itself, with a few
-// arrays beside it. Of short ones, what is computed once a row takes as long as their elements: it
-// is no vector's work. A row is one core's work, so few of them need to be cheap.
+// arrays beside it. Of shorter ones, what is computed once a row takes longer than reading and writing
+// them again: it is no vector's work. A row is one core's work, so few of them need to be cheap.
 struct RowLimits {
   int64_t bytes = 512 << 10; // of a row
-  int64_t elements = 128;    // at least
+  int64_t elements = 32;     // at least
   int64_t few = 32;
   int64_t bytesOfFew = 64 << 10; // of all rows, where they are fewer
 };

@@ -153,9 +153,9 @@ def layers(w, x):
 def cases():
     f32, bf16, f16, f64 = jnp.float32, jnp.bfloat16, jnp.float16, np.float64
     return [
-        *(FusionCase(f"softmax_{n}", softmax, ((33, n),)) for n in (5, 100, 128, 4097)),
+        *(FusionCase(f"softmax_{n}", softmax, ((33, n),)) for n in (5, 31, 32, 48, 100, 128, 4097)),
         FusionCase("softmax_f64", softmax, ((33, 170),), f64), FusionCase("softmax_bf16", softmax, ((33, 170),), bf16),
-        *(FusionCase(f"rows_{'x'.join(map(str, shape))}", rows, (shape,) * 2) for shape in ((70, 3), (100, 17), (33, 2048), (2, 3, 20, 140), (1, 4, 16, 133))),
+        *(FusionCase(f"rows_{'x'.join(map(str, shape))}", rows, (shape,) * 2) for shape in ((70, 3), (100, 17), (33, 2048), (2, 3, 20, 40), (2, 3, 20, 140), (1, 4, 16, 133))),
         FusionCase("rows_f64", rows, ((33, 170),) * 2, f64), FusionCase("rows_bf16", rows, ((33, 700),) * 2, bf16),
         FusionCase("normalise", normalise, ((40, 196), (196,))), FusionCase("normalise_bf16", normalise, ((40, 196), (196,)), bf16),
         FusionCase("normalise_columns", lambda x, s: normalise(x, s, (0, 2, 3)), ((6, 8, 7, 7), (7,))),

@@ -52,6 +52,25 @@ func.func @picked(%x: tensor<64x32xf32>, %y: tensor<64x32xf32>, %i: tensor<2x1xi
 
 // -----
 
+// So does a head's row: its square sum's root and what is scaled with it are one kernel.
+// CHECK-LABEL: func.func @rows_of_a_head
+// CHECK: exec.fused({{.*}}) -> tensor<64x32xf32>
+// CHECK: stablehlo.reduce
+// CHECK: stablehlo.multiply
+// CHECK-NOT: exec.fused
+// CHECK: return
+func.func @rows_of_a_head(%x: tensor<64x32xf32>) -> tensor<64x32xf32> {
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.multiply %x, %x : tensor<64x32xf32>
+  %s = stablehlo.reduce(%0 init: %z) applies stablehlo.add across dimensions = [1] : (tensor<64x32xf32>, tensor<f32>) -> tensor<64xf32>
+  %r = stablehlo.rsqrt %s : tensor<64xf32>
+  %1 = stablehlo.broadcast_in_dim %r, dims = [0] : (tensor<64xf32>) -> tensor<64x32xf32>
+  %2 = stablehlo.multiply %x, %1 : tensor<64x32xf32>
+  return %2 : tensor<64x32xf32>
+}
+
+// -----
+
 // Rows too short to keep. The exponential is read by the sum and after it: computed once, in a kernel of its own, as the contraction's epilogue.
 // CHECK-LABEL: func.func @softmax
 // CHECK: %[[E:.*]] = exec.fused
