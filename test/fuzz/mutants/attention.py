@@ -34,7 +34,7 @@ MUTANTS = [
            "if (mask) x = ⟦b.CreateSelect(mask, x, least)⟧; store(x, place);", "x",
            "a number of keys that fills no vector: what lies behind the last key counts"),
     mutant("attention.total-of-the-factors", FORWARD,
-           "b.CreateStore(b.CreateFAdd(b.CreateLoad(rowType(), slot), ⟦exponential⟧), slot);", "factor",
+           "b.CreateStore(b.CreateFAdd(b.CreateLoad(rowType(), slot), ⟦found⟧), slot);", "factor",
            "dropout: the sum is of what is kept"),
     mutant("attention.blind-rows", FORWARD,
            "Value isBlind = ⟦codegen::seesNothing(e, loops.limits, shift)⟧;", "b.getFalse()",
