@@ -191,7 +191,12 @@ def narrow_floats():
         "softplus": lambda a, b: jax.nn.softplus(a), "power": lambda a, b: jnp.abs(a) ** b,
     }
     wide = [data(seed, 24, 40) for seed in (18, 19)]
-    return [family("bfloat16", (a, b), table, exact=False)] + [
+    # Whole numbers: their sums are exact in any order. Rows of AMX's tiles lie in one of a filter's places each.
+    images, outputs, filters = (jnp.asarray(np.round(2 * data(seed, *shape)), jnp.bfloat16)
+                                for seed, shape in ((16, (2, 9, 9, 32)), (17, (2, 9, 9, 24)), (18, (3, 3, 32, 24))))
+    convolve = lambda x, w: lax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+    gradients = {"filters": lambda x, y, w: jax.vjp(lambda w: convolve(x, w), w)[1](y)[0], "images": lambda x, y, w: jax.vjp(lambda x: convolve(x, w), x)[1](y)[0]}
+    return [family("bfloat16", (a, b), table, exact=False), family("convolution_bfloat16", (images, outputs, filters), gradients, specs=(P(), P(), P()))] + [
         family(f"chains_{name}", tuple(jnp.asarray(x, dtype) for x in wide), chains)
         for name, dtype in (("bfloat16", jnp.bfloat16), ("float16", jnp.float16))]
 

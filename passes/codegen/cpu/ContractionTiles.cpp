@@ -165,6 +165,12 @@ void TileEmitter::packRowsAcross(Value m0) {
   Value mask = nullptr;
   if (plan.rows < width)
     mask = maskOfFirst(b, plan.rows, unsigned(width));
+  e.openBlock();
+  if (!plan.mAround.empty()) { // whole tiles lie in one of the innermost loop's runs (chooseCopies)
+    Value rows = e.i64(boundsOf(graph, plan.m).second);
+    bindAround(b.CreateUDiv(m0, rows));
+    m0 = b.CreateURem(m0, rows);
+  }
   Value start = kLow ? kLow : e.i64(0), stop = kLow ? kHigh : e.i64(plan.kSize);
   Value k0 = e.openLoop(start, stop, unit, false);
   auto rowOf = [&](Value k) {
@@ -197,6 +203,7 @@ void TileEmitter::packRowsAcross(Value m0) {
                              llvm::Align(64));
   }
   e.closeLoop();
+  e.closeBlock();
 }
 
 //===--- Sums ---===//
