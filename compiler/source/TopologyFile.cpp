@@ -10,7 +10,6 @@ namespace tessera {
 namespace {
 
 using Kind = text::JsonValue::Kind;
-constexpr int kMostNested = 8;
 
 // JSON as attributes: objects are dictionaries, numbers f64. A null is a unit, which no member is.
 mlir::Attribute toAttribute(mlir::Builder &builder, const text::JsonValue &value) {
@@ -57,7 +56,8 @@ std::string findNull(const text::JsonValue &value) {
 llvm::Expected<TopologyAttr> parseTopologyFile(mlir::MLIRContext *context,
                                                llvm::StringRef nameOrText) {
   text::JsonValue value;
-  if (std::string wrong = text::parseJson(machines::topologyText(nameOrText), kMostNested, value);
+  if (std::string wrong =
+          text::parseJson(machines::topologyText(nameOrText), machines::kMostNested, value);
       !wrong.empty())
     return llvm::createStringError(wrong);
   if (value.kind != Kind::Object)

@@ -15,6 +15,8 @@ struct Machine {
 
 std::span<const Machine> all();
 
+constexpr int kMostNested = 8; // objects and lists of a topology file, in one another
+
 // A topology's text: of a machine that `nameOrText` is the name of, or as it is.
 std::string_view topologyText(std::string_view nameOrText);
 

@@ -13,7 +13,6 @@ namespace {
 
 using Value = text::JsonValue;
 using Kind = Value::Kind;
-constexpr int kMostNested = 8; // as in compiler/source/TopologyFile.cpp
 
 // Members, each between spaces. Most of a topology's are the compiler's (lib/cost/TopologyFields.h).
 constexpr std::string_view kOfLinks = " alpha beta directions ";
@@ -138,7 +137,8 @@ Result<std::shared_ptr<const Links>> parseTopology(std::string_view nameOrText,
                   "a topology simulates the links of one mesh, and the file has " +
                       std::to_string(program.programs().size()) + " programs");
   Value root;
-  if (std::string wrong = text::parseJson(machines::topologyText(nameOrText), kMostNested, root);
+  if (std::string wrong =
+          text::parseJson(machines::topologyText(nameOrText), machines::kMostNested, root);
       !wrong.empty())
     return invalidArgument(wrong);
   links::Network network;
